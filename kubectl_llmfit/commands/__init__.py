@@ -1,0 +1,1 @@
+"""One module a command: flags to options, the core called, the result printed."""

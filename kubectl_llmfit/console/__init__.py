@@ -1,0 +1,1 @@
+"""How the commands speak: kubectl's help form, output streams, tables, output formats."""

@@ -1,0 +1,34 @@
+"""What a claim asks for, before it takes the shape of an API version."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """A CEL selector as terms that are ANDed; kept apart so that YAML can show one a line."""
+
+    terms: tuple[str, ...]
+
+    @property
+    def expression(self) -> str:
+        """The CEL text that the scheduler evaluates."""
+        return " && ".join(self.terms)
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceRequest:
+    """One request: ``count`` devices of ``device_class`` that match every selector."""
+
+    name: str
+    device_class: str
+    selectors: tuple[Selector, ...]
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimPlan:
+    """The requests of one claim, in the order in which they are written."""
+
+    requests: tuple[DeviceRequest, ...]

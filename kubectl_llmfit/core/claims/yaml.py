@@ -1,0 +1,91 @@
+"""YAML text of the one small kind of object that this project writes.
+
+Importing a YAML library costs more than all the rest of ``render``; the objects written here hold
+only mappings, lists, strings, booleans and whole numbers. Tests check the output against a YAML
+library, for YAML 1.1 and 1.2 readers alike.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+# Plain scalars that no YAML 1.1 or 1.2 reader takes for anything but a string: they start with a
+# letter and hold nothing that ends or changes a scalar.
+_PLAIN_RE = re.compile(r"[A-Za-z][-A-Za-z0-9_./]*")
+# In any case of letters; YAML 1.1 knows more of them than 1.2.
+_WORDS_WITH_A_MEANING = frozenset(
+    ("y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf")
+)
+_FOLD_AT = " && "
+
+
+def dump(document: Mapping[str, Any]) -> str:
+    """``document`` as YAML text that ends with one newline.
+
+    Block style, two spaces, keys in their own order. Strings that hold `` && `` (CEL) are folded
+    to a term a line, which a reader joins again with single spaces.
+    """
+    return "".join(f"{line}\n" for line in _mapping(document, ""))
+
+
+def dump_all(texts: Sequence[str]) -> str:
+    """Several documents' texts as one stream, with ``---`` between them."""
+    return "---\n".join(texts)
+
+
+def scalar(value: str | bool | int | float) -> str:
+    """``value`` as a YAML scalar on one line; strings are quoted when a reader could err."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if _PLAIN_RE.fullmatch(value) and value.lower() not in _WORDS_WITH_A_MEANING:
+        return value
+    import json  # rarely needed, and its import would be felt in every render
+
+    # A JSON string is a YAML double-quoted scalar: the escapes are a subset.
+    return json.dumps(value)
+
+
+def _mapping(mapping: Mapping[str, Any], indent: str) -> list[str]:
+    lines: list[str] = []
+    for key, value in mapping.items():
+        lines += _entry(f"{indent}{scalar(key)}:", value, indent)
+    return lines
+
+
+def _entry(head: str, value: Any, indent: str) -> list[str]:
+    """``head`` (a key with its colon) and its ``value``; ``indent`` is the key's own."""
+    if isinstance(value, Mapping):
+        return [head, *_mapping(value, indent + "  ")] if value else [f"{head} {{}}"]
+    if isinstance(value, (list, tuple)):
+        return [head, *_sequence(value, indent)] if value else [f"{head} []"]
+    if isinstance(value, str) and _can_fold(value):
+        terms = value.split(_FOLD_AT)
+        body = [f"{term} &&" for term in terms[:-1]] + terms[-1:]
+        return [f"{head} >-", *(f"{indent}  {line}" for line in body)]
+    return [f"{head} {scalar(value)}"]
+
+
+def _sequence(items: Sequence[Any], indent: str) -> list[str]:
+    lines: list[str] = []
+    for item in items:
+        if isinstance(item, Mapping) and item:
+            block = _mapping(item, indent + "  ")
+            lines += [f"{indent}- {block[0].lstrip()}", *block[1:]]
+        else:
+            lines.append(f"{indent}- {scalar(item)}")
+    return lines
+
+
+def _can_fold(text: str) -> bool:
+    """Whether folding ``text`` at its conjunctions loses nothing when it is read back."""
+    return (
+        _FOLD_AT in text
+        and "  " not in text
+        and text == text.strip()
+        and text.isprintable()
+        and text.isascii()
+    )

@@ -1,0 +1,137 @@
+"""Every reason for which kubectl-llmfit refuses to do something: token, meaning, remedy.
+
+A reason's token is stable: the command line, and later logs, metrics, warnings and audit
+annotations, show the same one. ``docs/reasons.md`` is made from this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One kind of refusal: a stable ``token``, what it means, and what a user does about it."""
+
+    token: str
+    meaning: str
+    remedy: str
+
+
+UNKNOWN_MODEL = Reason(
+    "unknown-model",
+    "No model of the catalog, or of your own entries, has this name or contains it.",
+    "Look for it with `kubectl llmfit models search`, or describe it in a file given with "
+    "`--catalog`.",
+)
+AMBIGUOUS_MODEL = Reason(
+    "ambiguous-model",
+    "The text is part of several models' names and the exact name of none.",
+    "Give the whole name; `kubectl llmfit models search TEXT` lists them all.",
+)
+UNKNOWN_QUANTIZATION = Reason(
+    "unknown-quantization",
+    "No size per parameter is known for this quantization, so any memory floor would be a guess.",
+    "Give a known one with `--quant`.",
+)
+INVALID_VALUE = Reason(
+    "invalid-value",
+    "A flag or field holds a value outside its range or form.",
+    "The message names the flag or field and the values it takes.",
+)
+INVALID_NAME = Reason(
+    "invalid-name",
+    "The API server would refuse this name, namespace, label or device class.",
+    "The message names the rule that it breaks.",
+)
+DUPLICATE_NAME = Reason(
+    "duplicate-name",
+    "Two objects of one call would have the same name, so applying them would lose one.",
+    "Render them one at a time with `--name`.",
+)
+UNSIZED_MODEL = Reason(
+    "unsized-model",
+    "The model's size is not known, or leads to numbers that no device could publish.",
+    "Correct the entry in your catalog file.",
+)
+BAD_CATALOG = Reason(
+    "bad-catalog",
+    "A catalog file cannot be read, is not YAML, or has entries with wrong fields.",
+    "Mend each named entry and field; nothing of the file is used until all are right.",
+)
+BAD_USAGE = Reason(
+    "bad-usage",
+    "The command line itself is wrong: an unknown flag, a missing argument, flags that exclude "
+    "each other.",
+    "See the command's `--help`.",
+)
+CANNOT_WRITE = Reason(
+    "cannot-write",
+    "A file or folder that the command has to write cannot be written.",
+    "Give another place, or mend the permissions.",
+)
+
+INTERNAL_ERROR = Reason(
+    "internal-error",
+    "A fault of kubectl-llmfit itself. Nothing was done.",
+    "Report it with the command line; KUBECTL_LLMFIT_TRACEBACK=1 shows where it happened.",
+)
+
+ALL: tuple[Reason, ...] = (
+    UNKNOWN_MODEL,
+    AMBIGUOUS_MODEL,
+    UNKNOWN_QUANTIZATION,
+    INVALID_VALUE,
+    INVALID_NAME,
+    DUPLICATE_NAME,
+    UNSIZED_MODEL,
+    BAD_CATALOG,
+    BAD_USAGE,
+    CANNOT_WRITE,
+    INTERNAL_ERROR,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One refusal: its reason, and one sentence that says what, where, and what to do."""
+
+    reason: Reason
+    sentence: str
+
+    def __str__(self) -> str:
+        return f"{printable(self.sentence)} ({self.reason.token})"
+
+
+class Refused(ValueError):
+    """The input can't be used. Holds every problem found, never only the first."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+def refuse(reason: Reason, sentence: str) -> Refused:
+    """A ``Refused`` with one problem."""
+    return Refused((Problem(reason, sentence),))
+
+
+def printable(text: str) -> str:
+    """``text`` with every character that could break a line or a terminal written as an escape.
+
+    Sentences, YAML comments and log lines quote what users typed; none of it may start a new
+    line, move a cursor or hide what follows.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
+        for character in text
+    )
+
+
+def quoted(text: str, limit: int = 120) -> str:
+    """``text`` in double quotes for a sentence: printable, and cut when it is very long."""
+    shown = text if len(text) <= limit else f"{text[:limit]}..."
+    return f'"{printable(shown)}"'

@@ -1,0 +1,1 @@
+"""From a model and a target speed to the floors that a device has to meet."""

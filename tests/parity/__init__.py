@@ -1,0 +1,1 @@
+"""Our numbers against the oracle's: the released llmfit binary, run as a whole process."""
