@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
+from kubectl_llmfit import __main__ as entry
+
 
 def main() -> int:
     """Prints the choices for the command line that kubectl passes."""
-    from kubectl_llmfit import cli
-
-    return cli.main(["__complete", *sys.argv[1:]])
+    return entry.main(["__complete", *sys.argv[1:]])

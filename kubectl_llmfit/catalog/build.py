@@ -8,6 +8,7 @@ Takes facts only: names, sizes, quantization, floors, architecture. No prose is 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -24,6 +25,15 @@ _LLMFIT_NAMES = {
     "intermediate_size": "moe_intermediate_size",
 }
 
+# Hubs count the packed words of low-bit checkpoints as parameters, so a 27B model shows as 15B.
+# llmfit then takes the size in the repository's name when the count is below 3/4 of it, except
+# for draft models, which carry the name of the model that they draft for. Found by running its
+# claims for every entry; the parity run holds it.
+_PACKED_RE = re.compile(r"nvfp4|mxfp4|mxfp8|awq|gptq|autoround|int4")
+_DRAFT_RE = re.compile(r"dflash|dspark")
+_NAMED_SIZE_RE = re.compile(r"(?<![a-z0-9.])([0-9]+(?:\.[0-9]+)?)b(?![a-z0-9])")
+_PACKED_BELOW = 0.75
+
 
 def build(entries: Iterable[Mapping[str, Any]], source: str) -> str:
     """The catalog file's text for llmfit's ``entries``; the same for the same input.
@@ -39,12 +49,23 @@ def build(entries: Iterable[Mapping[str, Any]], source: str) -> str:
         key = name.lower().encode("ascii")
         if key in rows:
             raise ValueError(f"two models are called {name!r}")
+        facts = {**entry, "parameters_raw": sized_parameters(name, entry["parameters_raw"])}
         rows[key] = "\t".join(
-            _cell(entry[_LLMFIT_NAMES.get(column, column)]) for column, _ in COLUMNS
+            _cell(facts[_LLMFIT_NAMES.get(column, column)]) for column, _ in COLUMNS
         )
     head = "\t".join((FORMAT, source, str(len(rows))))
     columns = "\t".join(column for column, _ in COLUMNS)
     return "".join(f"{line}\n" for line in (head, columns, *(rows[key] for key in sorted(rows))))
+
+
+def sized_parameters(name: str, counted: int) -> int:
+    """The parameter count that llmfit sizes ``name`` by, given the count of its list."""
+    lowered = name.lower()
+    named = _NAMED_SIZE_RE.search(lowered.rpartition("/")[2])
+    if named is None or not _PACKED_RE.search(lowered) or _DRAFT_RE.search(lowered):
+        return counted
+    size = round(float(named.group(1)) * 1e9)
+    return size if counted < size * _PACKED_BELOW else counted
 
 
 def _cell(value: Any) -> str:

@@ -28,8 +28,8 @@ def header(model: Model, target: ClaimTarget, bounds: FitBounds) -> str:
         f"{quant.name}: {quant.bytes_per_parameter:g} bytes each = {weights_gb} GB weights)\n",
         f"memory:    {_memory_sum(model, target, weights_gb)}  =>  ",
         f"memory >= {bounds.memory_gi}Gi\n",
-        f"bandwidth: {target.min_tps:.12g} tok/s x {weights_gb} GB / {target.efficiency_pct}%  =>  ",
-        f"bandwidth >= {bounds.min_bandwidth_gbs} GB/s\n",
+        f"bandwidth: {target.min_tps:.12g} tok/s x {weights_gb} GB / {target.efficiency_pct}%",
+        f"  =>  bandwidth >= {bounds.min_bandwidth_gbs} GB/s\n",
     )
     return "".join(f"# {line}\n" for line in "".join(parts).splitlines())
 
