@@ -29,7 +29,7 @@ _LLMFIT_NAMES = {
 # llmfit then takes the size in the repository's name when the count is below 3/4 of it, except
 # for draft models, which carry the name of the model that they draft for. Found by running its
 # claims for every entry; the parity run holds it.
-_PACKED_RE = re.compile(r"nvfp4|mxfp4|mxfp8|awq|gptq|autoround|int4")
+_PACKED_RE = re.compile(r"nvfp4|mxfp4|mxfp8|awq|gptq|int4|int8|w4a16")
 _DRAFT_RE = re.compile(r"dflash|dspark")
 _NAMED_SIZE_RE = re.compile(r"(?<![a-z0-9.])([0-9]+(?:\.[0-9]+)?)b(?![a-z0-9])")
 _PACKED_BELOW = 0.75
