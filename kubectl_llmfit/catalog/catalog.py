@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 
 from kubectl_llmfit.catalog.shipped import Release, ShippedCatalog
+from kubectl_llmfit.catalog.userfiles import user_file
 from kubectl_llmfit.core import reasons
 from kubectl_llmfit.core.model import Model
 from kubectl_llmfit.core.reasons import Refused, quoted, refuse
 
-CONFIG_FOLDER = "kubectl-llmfit"
 CONFIG_FILE = "models.yaml"
 _LISTED = 5
 _SELECTOR_MAX = 500
@@ -30,14 +29,14 @@ class Catalog:
         Raises:
             Refused: ``bad-catalog``, every file, entry and field that is wrong.
         """
-        config = user_file(os.environ)
+        config = user_file(CONFIG_FILE)
         paths = [*([config] if config is not None else []), *files]
         if not paths:
             return cls()
         # YAML is read only where there is some: its library is slow to import.
-        from kubectl_llmfit.catalog.user import read_files
+        from kubectl_llmfit.catalog.user import read_models
 
-        return cls(read_files(paths))
+        return cls(read_models(paths))
 
     @property
     def release(self) -> Release:
@@ -103,16 +102,6 @@ class Catalog:
             else "look for it with `kubectl llmfit models search`, or describe it with --catalog"
         )
         return refuse(reasons.UNKNOWN_MODEL, f"no model matches {quoted(wanted)}; {advice}")
-
-
-def user_file(environment: os._Environ[str] | dict[str, str]) -> str | None:
-    """The user's catalog file in the XDG config folder, if there is one to be seen."""
-    base = environment.get("XDG_CONFIG_HOME", "")
-    # The XDG specification has relative paths ignored.
-    if not os.path.isabs(base):
-        base = os.path.join(os.path.expanduser("~"), ".config")
-    path = os.path.join(base, CONFIG_FOLDER, CONFIG_FILE)
-    return path if os.path.isabs(path) and os.path.exists(path) else None
 
 
 def _ambiguous(wanted: str, matches: list[Model]) -> Refused:

@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
+from kubectl_llmfit.catalog.entries import Kind
 from kubectl_llmfit.core.model import Model
-
-
-class Kind(Enum):
-    """What a fact's value is."""
-
-    TEXT = "text"
-    COUNT = "count"
-    GB = "gigabytes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +25,8 @@ FACTS: tuple[Fact, ...] = (
     Fact("name", "name", "Name", Kind.TEXT),
     Fact("parameters", "parameters", "Parameters", Kind.COUNT, "weights"),
     Fact("quantization", "quantization", "Quantization", Kind.TEXT),
-    Fact("min_vram_gb", "minVramGb", "VRAM Floor", Kind.GB, "GB"),
-    Fact("min_ram_gb", "minRamGb", "RAM Floor", Kind.GB, "GB"),
+    Fact("min_vram_gb", "minVramGb", "VRAM Floor", Kind.NUMBER, "GB"),
+    Fact("min_ram_gb", "minRamGb", "RAM Floor", Kind.NUMBER, "GB"),
     Fact("context_length", "contextLength", "Context Length", Kind.COUNT, "tokens"),
     Fact("architecture", "architecture", "Architecture", Kind.TEXT),
     Fact("format", "format", "Format", Kind.TEXT),

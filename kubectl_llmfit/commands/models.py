@@ -17,6 +17,7 @@ from kubectl_llmfit.console.table import table
 from kubectl_llmfit.core import reasons
 from kubectl_llmfit.core.claims import yaml
 from kubectl_llmfit.core.claims.render import summary
+from kubectl_llmfit.core.claims.sized import size_claim
 from kubectl_llmfit.core.model import Model
 from kubectl_llmfit.core.reasons import Problem, Refused, quoted, refuse
 from kubectl_llmfit.core.request import merge
@@ -156,7 +157,7 @@ def _resolve_all(catalog: Catalog, selectors: Sequence[str]) -> list[Model]:
 def _facts_and_claim(model: Model, target: ClaimTarget = ClaimTarget()) -> dict[str, Any]:
     """The facts under ``model``, and the claim's summary or why there is none."""
     try:
-        return {"model": as_dict(model), "claim": summary(model, target)}
+        return {"model": as_dict(model), "claim": summary(size_claim(model, target))}
     except Refused as refused:
         problem = refused.problems[0]
         return {
@@ -192,7 +193,7 @@ def _row(model: Model, *, wide: bool) -> list[str]:
 
 
 def _claim_cells(model: Model, target: ClaimTarget) -> list[str]:
-    claim = summary(model, target)
+    claim = summary(size_claim(model, target))
     return [
         f"{claim['weightsGb']:g}GB",
         f"{claim['memoryGi']}Gi",
@@ -205,7 +206,7 @@ def _page(model: Model, target: ClaimTarget, *, wide: bool) -> str:
     lines = [f"{fact.title}:\t{_valued(model, fact)}" for fact in FACTS]
     lines.append(f"Claim at {target.min_tps:g} tok/s and {target.efficiency_pct}% efficiency:")
     try:
-        claim = summary(model, target)
+        claim = summary(size_claim(model, target))
     except Refused as refused:
         lines.append(f"  None:\t{refused.problems[0]}")
     else:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 import click
 
@@ -13,29 +13,22 @@ from kubectl_llmfit.console.command import KubectlCommand
 from kubectl_llmfit.console.completion import complete_model, one_of
 from kubectl_llmfit.core import drivers, reasons
 from kubectl_llmfit.core.claims import yaml
+from kubectl_llmfit.core.claims.header import comment, header
 from kubectl_llmfit.core.claims.labels import parse_labels
 from kubectl_llmfit.core.claims.names import label_problems
 from kubectl_llmfit.core.claims.objects import API_VERSIONS, V1
-from kubectl_llmfit.core.claims.render import (
-    ObjectOptions,
-    object_name,
-    render,
-    render_object,
-    summary,
-)
+from kubectl_llmfit.core.claims.render import ObjectOptions, render_object, summary
+from kubectl_llmfit.core.claims.sized import Placement, SizedClaim, object_name, size_claim
 from kubectl_llmfit.core.model import Model
 from kubectl_llmfit.core.reasons import Problem, Refused, quoted
 from kubectl_llmfit.core.request import ClaimRequest, merge
 from kubectl_llmfit.core.sizing.formula import ClaimTarget
-
-T = TypeVar("T")
 
 FORMATS = ("yaml", "json", "name")
 
 
 @click.command(
     cls=KubectlCommand,
-    short_help="Print the claim that fits a model",
     examples="""
         # Print a ResourceClaim for a model
         kubectl llmfit render Qwen/Qwen2.5-7B-Instruct
@@ -46,6 +39,15 @@ FORMATS = ("yaml", "json", "name")
         # Ask for 40 tokens a second with 8-bit weights, as a template for pods
         kubectl llmfit render Qwen/Qwen2.5-7B-Instruct --quant Q8_0 --min-tps 40 --template
 
+        # Ask for a GPU of NVIDIA's driver, and show the whole sum
+        kubectl llmfit render Qwen/Qwen2.5-7B-Instruct --driver gpu.nvidia.com --show-math
+
+        # A MIG partition that suffices
+        kubectl llmfit render Qwen/Qwen2.5-7B-Instruct --device-class mig.nvidia.com
+
+        # Four NVIDIA GPUs on one NUMA node, the model split over them
+        kubectl llmfit render Qwen/Qwen2.5-72B --driver gpu.nvidia.com --count 4 --topology numa
+
         # Print the numbers for a program
         kubectl llmfit render Qwen/Qwen2.5-7B-Instruct --json
 
@@ -55,7 +57,7 @@ FORMATS = ("yaml", "json", "name")
 )
 @click.argument("models", metavar="MODEL...", nargs=-1, shell_complete=complete_model)
 @flags.sizing
-@click.option("--device-class", default="llmfit.ai", help="DeviceClass to ask for.")
+@flags.devices
 @click.option(
     "--name", help="metadata.name of the object. If empty, it is derived from the model's name."
 )
@@ -84,6 +86,12 @@ FORMATS = ("yaml", "json", "name")
     help="Print the numbers of the claim instead of the object: one JSON object, or a list of "
     "them for several models.",
 )
+@click.option(
+    "--show-math",
+    is_flag=True,
+    help="Put the whole sum into the comments: each number with unit and source, what was "
+    "assumed, and the boards that satisfy the claim.",
+)
 @flags.catalog
 @click.pass_context
 def command(ctx: click.Context, /, models: Sequence[str], **given: Any) -> None:
@@ -99,24 +107,35 @@ def command(ctx: click.Context, /, models: Sequence[str], **given: Any) -> None:
         raise click.UsageError("MODEL is missing; name at least one model", ctx)
     if given["as_summary"] and flags.is_given(ctx, "output"):
         raise click.UsageError("--json and --output exclude each other", ctx)
-    request, options = _read(ctx, given)
-    target = request.target(template=given["template"])
-    resolved = _resolve(Catalog.open(given["catalog_files"]), models, target)
+    if given["show_math"] and (given["as_summary"] or given["output"] != "yaml"):
+        raise click.UsageError("--show-math goes with YAML output only", ctx)
+    request, target, options = _read(ctx, given)
+    catalog = Catalog.open(given["catalog_files"])
+    resolved = _resolve(catalog, models, target)
+    placement = _placement(request, target, given["board_files"])
+    sized = _sized(resolved, target, placement)
     if given["as_summary"]:
-        text = _summaries(resolved, target)
+        text = _summaries(sized)
+    elif given["output"] == "yaml":
+        source = f"catalog ({catalog.release.source})" if given["show_math"] else None
+        text = yaml.dump_all([_yaml(each, request, options, source) for each in sized])
     else:
-        text = _objects(resolved, target, options, given["output"])
-    _warn_of_foreign_class(target.device_class)
+        text = _objects(sized, options, given["output"])
+    _warn(placement)
     streams.write(text)
 
 
-def _read(ctx: click.Context, given: dict[str, Any]) -> tuple[ClaimRequest, ObjectOptions]:
-    """The request and the object's options, or every flag that is wrong at once."""
+def _read(
+    ctx: click.Context, given: dict[str, Any]
+) -> tuple[ClaimRequest, ClaimTarget, ObjectOptions]:
+    """What the flags ask for, or every flag that is wrong at once."""
     problems: list[Problem] = []
     request: ClaimRequest | None = None
+    target: ClaimTarget | None = None
     labels: dict[str, str] = {}
     try:
         request = merge(flags.layer(ctx))
+        target = request.target(template=given["template"])
     except Refused as refused:
         problems += refused.problems
     try:
@@ -133,9 +152,20 @@ def _read(ctx: click.Context, given: dict[str, Any]) -> tuple[ClaimRequest, Obje
         if value not in choices:
             sentence = f"{flag}: {quoted(value)} is not one of {', '.join(choices)}"
             problems.append(Problem(reasons.INVALID_VALUE, sentence))
-    if problems or request is None:
+    if problems or request is None or target is None:
         raise Refused(problems)
-    return request, ObjectOptions(namespace, labels, given["api_version"])
+    return request, target, ObjectOptions(namespace, labels, given["api_version"])
+
+
+def _placement(request: ClaimRequest, target: ClaimTarget, board_files: Sequence[str]) -> Placement:
+    """The placement, with the board table if the driver needs it or the user gave boards."""
+    driver, _ = drivers.choose(request.placement().driver, target.device_class)
+    if not driver.uses_boards and not board_files:
+        return request.placement()
+    # The table is read only for drivers that publish no bandwidth.
+    from kubectl_llmfit.catalog.boards import load_boards
+
+    return request.placement(load_boards(board_files))
 
 
 def _resolve(catalog: Catalog, selectors: Sequence[str], target: ClaimTarget) -> list[Model]:
@@ -161,17 +191,30 @@ def _resolve(catalog: Catalog, selectors: Sequence[str], target: ClaimTarget) ->
     return list(resolved.values())
 
 
-def _summaries(models: list[Model], target: ClaimTarget) -> str:
+def _sized(models: Sequence[Model], target: ClaimTarget, placement: Placement) -> list[SizedClaim]:
+    """Every model sized, or the problems of all that can't be."""
+    sized: list[SizedClaim] = []
+    problems: list[Problem] = []
+    for model in models:
+        try:
+            sized.append(size_claim(model, target, placement))
+        except Refused as refused:
+            problems += refused.problems
+    if problems:
+        # A placement's problem is the same for every model; once is enough.
+        raise Refused(dict.fromkeys(problems))
+    return sized
+
+
+def _summaries(sized: Sequence[SizedClaim]) -> str:
     from kubectl_llmfit.console.formats import as_json
 
-    summaries = _all(models, lambda model: summary(model, target))
+    summaries = [summary(each) for each in sized]
     return as_json(summaries[0] if len(summaries) == 1 else summaries)
 
 
-def _objects(models: list[Model], target: ClaimTarget, options: ObjectOptions, output: str) -> str:
-    if output == "yaml":
-        return yaml.dump_all(_all(models, lambda model: render(model, target, options)))
-    objects = _all(models, lambda model: render_object(model, target, options))
+def _objects(sized: Sequence[SizedClaim], options: ObjectOptions, output: str) -> str:
+    objects = [render_object(each, options) for each in sized]
     if output == "name":
         return "".join(
             f"{each['kind'].lower()}.resource.k8s.io/{each['metadata']['name']}\n"
@@ -185,23 +228,23 @@ def _objects(models: list[Model], target: ClaimTarget, options: ObjectOptions, o
     return as_json({"apiVersion": "v1", "kind": "List", "items": objects})
 
 
-def _all(models: list[Model], one: Callable[[Model], T]) -> list[T]:
-    """``one`` of every model, or the problems of all that have any."""
-    results: list[T] = []
-    problems: list[Problem] = []
-    for model in models:
-        try:
-            results.append(one(model))
-        except Refused as refused:
-            problems += refused.problems
-    if problems:
-        raise Refused(problems)
-    return results
+def _yaml(
+    sized: SizedClaim, request: ClaimRequest, options: ObjectOptions, math_source: str | None
+) -> str:
+    """One document with its comments; ``math_source`` names the catalog for the whole sum."""
+    text = yaml.dump(render_object(sized, options))
+    if math_source is None:
+        return header(sized) + text
+    from kubectl_llmfit.core.claims.math import show_math
+
+    return header(sized) + comment(show_math(sized, request, math_source)) + text
 
 
-def _warn_of_foreign_class(device_class: str) -> None:
-    if drivers.for_device_class(device_class) is None:
+def _warn(placement: Placement) -> None:
+    shards = placement.shards
+    if placement.count % shards.devices:
         streams.warn(
-            f"device class {device_class} is not one of the driver llmfit.ai, but the selector "
-            "reads what llmfit.ai publishes: devices of another driver will not match"
+            f"{placement.count} devices hold no whole number of copies of a model that is split "
+            f"over {shards.devices} (tensor parallel {shards.tensor}, pipeline parallel "
+            f"{shards.pipeline}); the floors are for {shards.devices}"
         )

@@ -7,8 +7,16 @@ from typing import Any, TypeVar
 
 import click
 
-from kubectl_llmfit.console.completion import complete_quantization
-from kubectl_llmfit.core.request import Layer, Sourced
+from kubectl_llmfit.console.completion import complete_quantization, one_of
+from kubectl_llmfit.core import drivers
+from kubectl_llmfit.core.request import TOPOLOGIES, Layer, Sourced
+
+SIZED_DRIVERS = tuple(
+    driver.name for driver in drivers.DRIVERS if driver.uses_boards or driver is drivers.DEFAULT
+)
+DEVICE_CLASSES = tuple(
+    name for driver in drivers.DRIVERS if driver.name in SIZED_DRIVERS for name in driver.classes
+)
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -16,9 +24,14 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 _FLAGS = {
     "min_tps": "--min-tps",
     "efficiency_pct": "--efficiency",
+    "driver": "--driver",
     "device_class": "--device-class",
     "quant": "--quant",
     "name": "--name",
+    "count": "--count",
+    "tensor_parallel": "--tensor-parallel",
+    "pipeline_parallel": "--pipeline-parallel",
+    "topology": "--topology",
 }
 
 
@@ -43,6 +56,59 @@ def sizing(command: Decorated) -> Decorated:
                 default="55",
                 help="Share of the peak memory bandwidth that the engine reaches, in percent "
                 "from 1 to 100.",
+            ),
+        )
+    ):
+        command = decorate(command)
+    return command
+
+
+def devices(command: Decorated) -> Decorated:
+    """Which and how many devices: driver, class, counts, topology, and the user's own boards."""
+    for decorate in reversed(
+        (
+            click.option(
+                "--driver",
+                help="DRA driver whose devices to ask for. One of: "
+                f"({', '.join(SIZED_DRIVERS)}). If empty, the one that ships the device class, "
+                "else llmfit.ai.",
+                shell_complete=one_of(SIZED_DRIVERS),
+            ),
+            click.option(
+                "--device-class",
+                help="DeviceClass to ask for. If empty, the driver's one for a whole accelerator.",
+                shell_complete=one_of(DEVICE_CLASSES),
+            ),
+            click.option(
+                "--count",
+                help="Devices to ask for, from 1 to 32. If empty, as many as the model is split "
+                "over.",
+            ),
+            click.option(
+                "--tensor-parallel",
+                metavar="N",
+                help="Devices that each layer is split over, which divides memory and bandwidth. "
+                "If empty, all of --count.",
+            ),
+            click.option(
+                "--pipeline-parallel",
+                metavar="N",
+                help="Devices that take whole layers in turn, which divides memory only. If empty, "
+                "1.",
+            ),
+            click.option(
+                "--topology",
+                help="What all devices have to share. One of: (pcie, numa). If empty, nothing: "
+                "eight GPUs share no PCIe root, and a claim that asks for it would pend.",
+                shell_complete=one_of(TOPOLOGIES),
+            ),
+            click.option(
+                "--boards",
+                "board_files",
+                multiple=True,
+                metavar="FILE",
+                help="YAML file with boards of your own, which win over the shipped ones. May be "
+                "repeated; a later file wins.",
             ),
         )
     ):

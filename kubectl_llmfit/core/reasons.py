@@ -72,6 +72,32 @@ CANNOT_WRITE = Reason(
     "Give another place, or mend the permissions.",
 )
 
+UNKNOWN_DRIVER = Reason(
+    "unknown-driver",
+    "No module knows the DRA driver that was named, so its devices' attributes are not known.",
+    "Give one that the message lists, or write the claim by hand.",
+)
+UNKNOWN_DEVICE_CLASS = Reason(
+    "unknown-device-class",
+    "The device class is none that a known driver ships, so it does not tell whose devices it "
+    "selects.",
+    "Say whose they are with `--driver`.",
+)
+NO_MEMORY_PUBLISHED = Reason(
+    "no-memory-published",
+    "The driver publishes no memory of its devices, so no selector can hold a memory floor.",
+    "Use another driver or class, or write the claim by hand.",
+)
+NO_BOARD_FITS = Reason(
+    "no-board-fits",
+    "The driver publishes no bandwidth, and no board of the board table meets the floors.",
+    "Ask for less, split the model over more devices, or describe your board with `--boards`.",
+)
+BAD_BOARDS = Reason(
+    "bad-boards",
+    "A board file cannot be read, is not YAML, or has entries with wrong fields.",
+    "Mend each named entry and field; nothing of the file is used until all are right.",
+)
 INTERNAL_ERROR = Reason(
     "internal-error",
     "A fault of kubectl-llmfit itself. Nothing was done.",
@@ -89,6 +115,11 @@ ALL: tuple[Reason, ...] = (
     BAD_CATALOG,
     BAD_USAGE,
     CANNOT_WRITE,
+    UNKNOWN_DRIVER,
+    UNKNOWN_DEVICE_CLASS,
+    NO_MEMORY_PUBLISHED,
+    NO_BOARD_FITS,
+    BAD_BOARDS,
     INTERNAL_ERROR,
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kubectl_llmfit.core.claims.render import render_object, summary
+from kubectl_llmfit.core.claims.sized import size_claim
 from kubectl_llmfit.core.model import Model
 from kubectl_llmfit.core.sizing.formula import ClaimTarget
 from tests.parity import oracle
@@ -29,7 +30,7 @@ def target(options: Options) -> ClaimTarget:
 def summary_differences(model: Model, options: Options) -> list[str]:
     """Where the summaries differ: keys, and every value but our own version."""
     theirs = oracle.summary(model.name, options)
-    ours = summary(model, target(options))
+    ours = summary(size_claim(model, target(options)))
     if theirs.keys() != ours.keys():
         return [f"keys: {sorted(theirs)} against {sorted(ours)}"]
     return [
@@ -42,7 +43,7 @@ def summary_differences(model: Model, options: Options) -> list[str]:
 def claim_differences(model: Model, options: Options) -> list[str]:
     """Where the objects differ, selector text included, but for the mode and count we add."""
     theirs = oracle.claim(model.name, options)
-    ours = render_object(model, target(options))
+    ours = render_object(size_claim(model, target(options)))
     request = _request(ours)
     added = {key: request["exactly"].pop(key) for key in ("allocationMode", "count")}
     differences = []
@@ -50,7 +51,7 @@ def claim_differences(model: Model, options: Options) -> list[str]:
         differences.append(f"added: {added}")
     if ours != theirs.document:
         differences.append(f"object: {theirs.document!r} against {ours!r}")
-    quant = summary(model, target(options))["quant"]
+    quant = summary(size_claim(model, target(options)))["quant"]
     if quant != theirs.quant:
         differences.append(f"quant: {theirs.quant!r} against {quant!r}")
     return differences

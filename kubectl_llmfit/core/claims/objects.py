@@ -49,9 +49,15 @@ def claim_object(
     """
     if api_version not in API_VERSIONS:
         raise ValueError(f"no such API version: {api_version}")
-    spec: dict[str, Any] = {
-        "devices": {"requests": [_request(request, api_version) for request in plan.requests]}
+    devices: dict[str, Any] = {
+        "requests": [_request(request, api_version) for request in plan.requests]
     }
+    if plan.constraints:
+        devices["constraints"] = [
+            {"requests": list(each.requests), "matchAttribute": each.match_attribute}
+            for each in plan.constraints
+        ]
+    spec: dict[str, Any] = {"devices": devices}
     return {
         "apiVersion": api_version,
         "kind": TEMPLATE if template else CLAIM,

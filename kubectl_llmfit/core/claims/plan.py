@@ -28,7 +28,16 @@ class DeviceRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Constraint:
+    """All devices of ``requests`` have the same value of ``match_attribute``."""
+
+    requests: tuple[str, ...]
+    match_attribute: str
+
+
+@dataclass(frozen=True, slots=True)
 class ClaimPlan:
-    """The requests of one claim, in the order in which they are written."""
+    """The requests and constraints of one claim, in the order in which they are written."""
 
     requests: tuple[DeviceRequest, ...]
+    constraints: tuple[Constraint, ...] = ()

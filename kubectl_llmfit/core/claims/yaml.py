@@ -19,13 +19,14 @@ _WORDS_WITH_A_MEANING = frozenset(
     ("y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf")
 )
 _FOLD_AT = " && "
+_WIDTH = 96
 
 
 def dump(document: Mapping[str, Any]) -> str:
     """``document`` as YAML text that ends with one newline.
 
     Block style, two spaces, keys in their own order. Strings that hold `` && `` (CEL) are folded
-    to a term a line, which a reader joins again with single spaces.
+    to a conjunct a line, which a reader joins again with single spaces.
     """
     return "".join(f"{line}\n" for line in _mapping(document, ""))
 
@@ -63,9 +64,7 @@ def _entry(head: str, value: Any, indent: str) -> list[str]:
     if isinstance(value, (list, tuple)):
         return [head, *_sequence(value, indent)] if value else [f"{head} []"]
     if isinstance(value, str) and _can_fold(value):
-        terms = value.split(_FOLD_AT)
-        body = [f"{term} &&" for term in terms[:-1]] + terms[-1:]
-        return [f"{head} >-", *(f"{indent}  {line}" for line in body)]
+        return [f"{head} >-", *(f"{indent}  {line}" for line in _folded(value))]
     return [f"{head} {scalar(value)}"]
 
 
@@ -78,6 +77,34 @@ def _sequence(items: Sequence[Any], indent: str) -> list[str]:
         else:
             lines.append(f"{indent}- {scalar(item)}")
     return lines
+
+
+def _folded(text: str) -> list[str]:
+    """``text`` a term a line, long lists broken after their commas.
+
+    A reader joins the lines of a folded scalar with single spaces, so breaking at any single
+    space loses nothing.
+    """
+    conjuncts = text.split(_FOLD_AT)
+    lines: list[str] = []
+    for conjunct in [f"{each} &&" for each in conjuncts[:-1]] + conjuncts[-1:]:
+        *heads, tail = conjunct.split(" || ")
+        for disjunct in [f"{each} ||" for each in heads] + [tail]:
+            lines += _filled(disjunct.split(", "))
+    return lines
+
+
+def _filled(items: Sequence[str]) -> list[str]:
+    """``items`` of a list, with commas between them, as many a line as fit."""
+    lines: list[str] = []
+    line = items[0]
+    for item in items[1:]:
+        if len(line) + len(item) + 2 > _WIDTH:
+            lines.append(f"{line},")
+            line = item
+        else:
+            line = f"{line}, {item}"
+    return [*lines, line]
 
 
 def _can_fold(text: str) -> bool:

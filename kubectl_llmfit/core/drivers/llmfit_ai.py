@@ -1,33 +1,42 @@
 """The driver llmfit.ai (llmfit-dra): publishes memory, memory bandwidth and health itself.
 
-Source: the llmfit-dra project's documentation of its ResourceSlices (attributes
-``memoryBandwidthGBs`` int, ``healthy`` bool; capacity ``memory``) and its DeviceClasses.
+Source: sympozium-ai/llmfit-dra, internal/publisher/publisher.go (attributes
+``memoryBandwidthGBs`` int, absent where unknown; ``healthy`` bool; capacity ``memory``; the
+standard ``resource.kubernetes.io/pcieRoot`` of GPUs and NPUs; no NUMA node) and
+charts/llmfit-dra/templates/deviceclasses.yaml (llmfit.ai tests no kind; it and gpu.llmfit.ai
+leave out devices that carry ``vendorManaged``).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from kubectl_llmfit.core.boards import Board
 from kubectl_llmfit.core.claims.plan import Selector
-from kubectl_llmfit.core.sizing.formula import FitBounds
+from kubectl_llmfit.core.drivers.cel import Domain
+from kubectl_llmfit.core.drivers.interface import Driver, Selection
+from kubectl_llmfit.core.sizing.floors import Floors
 
 NAME = "llmfit.ai"
-DEVICE_CLASSES = ("llmfit.ai", "gpu.llmfit.ai", "npu.llmfit.ai", "cpu.llmfit.ai")
+_DOMAIN = Domain(NAME)
 
 
-def selector(bounds: FitBounds) -> Selector:
-    """The floors in CEL, term for term llmfit's.
-
-    Every look-up is guarded: a missing attribute is a runtime error in CEL, which ends the
-    scheduling of the pod instead of passing over the device.
-    """
-    capacity = f"device.capacity['{NAME}']"
-    attributes = f"device.attributes['{NAME}']"
-    return Selector(
-        (
-            f"'memory' in {capacity}",
-            f"{capacity}.memory.compareTo(quantity('{bounds.memory_gi}Gi')) >= 0",
-            f"'memoryBandwidthGBs' in {attributes}",
-            f"{attributes}.memoryBandwidthGBs >= {bounds.min_bandwidth_gbs}",
-            f"'healthy' in {attributes}",
-            f"{attributes}.healthy",
-        )
+def select(floors: Floors, boards: Sequence[Board]) -> Selection:
+    """The floors in CEL, term for term llmfit's; the board table is not needed."""
+    bandwidth = _DOMAIN.value("memoryBandwidthGBs")
+    terms = (
+        *_DOMAIN.memory_terms(floors.memory_bytes),
+        _DOMAIN.has("memoryBandwidthGBs"),
+        f"{bandwidth} >= {floors.bandwidth_gbs}",
+        _DOMAIN.has("healthy"),
+        _DOMAIN.value("healthy"),
     )
+    return Selection(Selector(terms))
+
+
+DRIVER = Driver(
+    name=NAME,
+    classes=dict.fromkeys(("llmfit.ai", "gpu.llmfit.ai", "npu.llmfit.ai", "cpu.llmfit.ai"), select),
+    topology={"pcie": "resource.kubernetes.io/pcieRoot"},
+    uses_boards=False,
+)

@@ -14,6 +14,7 @@ from kubectl_llmfit.core import reasons
 from kubectl_llmfit.core.model import Model
 from kubectl_llmfit.core.reasons import Problem, Refused, quoted, refuse
 from kubectl_llmfit.core.sizing import quantization
+from kubectl_llmfit.core.sizing.quantity import GI
 from kubectl_llmfit.core.sizing.quantization import Quantization
 
 WEIGHTS_HEADROOM = 1.2
@@ -27,7 +28,6 @@ MAX_MIN_TPS = 1_000_000.0
 
 # Attributes and capacities are signed 64-bit in the API; a floor beyond that matches nothing.
 _INT64_MAX = 2**63 - 1
-_GI = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +69,16 @@ class FitBounds:
     quant: str
 
 
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What a model needs in all, unrounded: GB (1e9 bytes) and GB/s."""
+
+    quant: Quantization
+    weights_gb: float
+    memory_gb: float
+    bandwidth_gbs: float
+
+
 def estimate_disk_gb(model: Model, quant: str | None = None) -> float:
     """Size of the model's weights on disk in GB (1e9 bytes): parameters x bytes per parameter.
 
@@ -101,7 +111,7 @@ def overrides_own(model: Model, quant: Quantization) -> bool:
 
 
 def fit_bounds(model: Model, target: ClaimTarget = ClaimTarget()) -> FitBounds:
-    """The memory and bandwidth floors of ``model`` at ``target``.
+    """The memory and bandwidth floors of ``model`` at ``target``, on one device.
 
     - weights = parameters in billions x bytes per parameter of the quantization (GB)
     - memory = the model's ``min_vram_gb`` (else ``min_ram_gb``), not below the weights, for its
@@ -110,6 +120,21 @@ def fit_bounds(model: Model, target: ClaimTarget = ClaimTarget()) -> FitBounds:
 
     Raises:
         Refused: ``invalid-value``, ``unknown-quantization`` or ``unsized-model``, all at once.
+    """
+    needed = demand(model, target)
+    return FitBounds(
+        memory_gi=math.ceil(needed.memory_gb),
+        min_bandwidth_gbs=math.ceil(needed.bandwidth_gbs),
+        weights_gb=needed.weights_gb,
+        quant=needed.quant.name,
+    )
+
+
+def demand(model: Model, target: ClaimTarget) -> Demand:
+    """What ``model`` at ``target`` needs in all: the sums of ``fit_bounds`` before rounding.
+
+    Raises:
+        Refused: as ``fit_bounds``.
     """
     problems = target_problems(target)
     try:
@@ -121,18 +146,13 @@ def fit_bounds(model: Model, target: ClaimTarget = ClaimTarget()) -> FitBounds:
     weights_gb = _disk_gb(model, quant)
     memory_gb = _memory_gb(model, quant, weights_gb)
     bandwidth_gbs = target.min_tps * weights_gb * 100.0 / float(target.efficiency_pct)
-    if not weights_gb > 0 or not memory_gb * _GI <= _INT64_MAX or not bandwidth_gbs <= _INT64_MAX:
+    if not (weights_gb > 0 and memory_gb * GI <= _INT64_MAX and bandwidth_gbs <= _INT64_MAX):
         raise refuse(
             reasons.UNSIZED_MODEL,
             f"model {quoted(model.name)} cannot be sized: {model.parameters} parameters lead to "
             f"{weights_gb:g} GB of weights; correct its entry",
         )
-    return FitBounds(
-        memory_gi=math.ceil(memory_gb),
-        min_bandwidth_gbs=math.ceil(bandwidth_gbs),
-        weights_gb=weights_gb,
-        quant=quant.name,
-    )
+    return Demand(quant, weights_gb, memory_gb, bandwidth_gbs)
 
 
 def target_problems(target: ClaimTarget) -> list[Problem]:
