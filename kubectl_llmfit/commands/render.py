@@ -9,6 +9,7 @@ import click
 
 from kubectl_llmfit.catalog import Catalog
 from kubectl_llmfit.console import flags, streams
+from kubectl_llmfit.console.cluster_flags import handed_on, kubectl_flags
 from kubectl_llmfit.console.command import KubectlCommand
 from kubectl_llmfit.console.completion import complete_model, one_of
 from kubectl_llmfit.core import drivers, reasons
@@ -21,7 +22,7 @@ from kubectl_llmfit.core.claims.render import ObjectOptions, render_object, summ
 from kubectl_llmfit.core.claims.sized import Placement, SizedClaim, object_name, size_claim
 from kubectl_llmfit.core.model import Model
 from kubectl_llmfit.core.reasons import Problem, Refused, quoted
-from kubectl_llmfit.core.request import ClaimRequest, merge
+from kubectl_llmfit.core.request import ClaimRequest, Layer, Sourced, merge
 from kubectl_llmfit.core.sizing.formula import ClaimTarget
 
 FORMATS = ("yaml", "json", "name")
@@ -93,13 +94,16 @@ FORMATS = ("yaml", "json", "name")
     "assumed, and the boards that satisfy the claim.",
 )
 @flags.catalog
+@kubectl_flags
 @click.pass_context
 def command(ctx: click.Context, /, models: Sequence[str], **given: Any) -> None:
     """Print the ResourceClaim or ResourceClaimTemplate whose CEL selector fits a model.
 
     The selector holds a memory floor and a memory bandwidth floor, sized for the model's weights
-    and for the speed asked for. The comments above the object show the sums. Nothing is sent to
-    a cluster.
+    and for the speed asked for. The comments above the object show the sums.
+
+    No cluster is asked anything, but for --driver auto: then your kubectl, with its global flags
+    (see `kubectl options`), tells which driver publishes devices.
 
     MODEL is a model's exact name, or a part of it that no other name has.
     """
@@ -109,7 +113,8 @@ def command(ctx: click.Context, /, models: Sequence[str], **given: Any) -> None:
         raise click.UsageError("--json and --output exclude each other", ctx)
     if given["show_math"] and (given["as_summary"] or given["output"] != "yaml"):
         raise click.UsageError("--show-math goes with YAML output only", ctx)
-    request, target, options = _read(ctx, given)
+    layer = _layer(ctx, given)
+    request, target, options = _read(layer, given)
     catalog = Catalog.open(given["catalog_files"])
     resolved = _resolve(catalog, models, target)
     placement = _placement(request, target, given["board_files"])
@@ -125,16 +130,42 @@ def command(ctx: click.Context, /, models: Sequence[str], **given: Any) -> None:
     streams.write(text)
 
 
-def _read(
-    ctx: click.Context, given: dict[str, Any]
-) -> tuple[ClaimRequest, ClaimTarget, ObjectOptions]:
+def _layer(ctx: click.Context, given: dict[str, Any]) -> Layer:
+    """What the flags state; for ``--driver auto``, what the cluster says in its place."""
+    layer = flags.layer(ctx)
+    if given["driver"] != flags.AUTO:
+        return layer
+    from kubectl_llmfit.cluster.api import Api
+    from kubectl_llmfit.cluster.discovery import discover
+    from kubectl_llmfit.cluster.kubectl import Kubectl
+    from kubectl_llmfit.core.drivers.auto import choose_from
+
+    offer = discover(Api(Kubectl(handed_on(ctx), streams.note)))
+    if not flags.is_given(ctx, "api_version"):
+        given["api_version"] = offer.api_versions[0]
+    stated = {field: sourced for field, sourced in layer.items() if field != "driver"}
+    if "device_class" not in stated:
+        choice = choose_from(offer.published)
+        streams.note(f"Using class {choice.device_class}: {choice.why}.")
+        stated["driver"] = Sourced(choice.driver.name, "cluster")
+        stated["device_class"] = Sourced(choice.device_class, "cluster")
+    device_class = stated["device_class"].value
+    if device_class not in offer.device_classes:
+        streams.warn(
+            f"the cluster has no DeviceClass {quoted(device_class)}; pods with this claim would "
+            "stay pending until it is made"
+        )
+    return stated
+
+
+def _read(layer: Layer, given: dict[str, Any]) -> tuple[ClaimRequest, ClaimTarget, ObjectOptions]:
     """What the flags ask for, or every flag that is wrong at once."""
     problems: list[Problem] = []
     request: ClaimRequest | None = None
     target: ClaimTarget | None = None
     labels: dict[str, str] = {}
     try:
-        request = merge(flags.layer(ctx))
+        request = merge(layer)
         target = request.target(template=given["template"])
     except Refused as refused:
         problems += refused.problems

@@ -11,6 +11,7 @@ from kubectl_llmfit.console.completion import complete_quantization, one_of
 from kubectl_llmfit.core import drivers
 from kubectl_llmfit.core.request import TOPOLOGIES, Layer, Sourced
 
+AUTO = "auto"
 SIZED_DRIVERS = tuple(
     driver.name for driver in drivers.DRIVERS if driver.uses_boards or driver is drivers.DEFAULT
 )
@@ -70,9 +71,9 @@ def devices(command: Decorated) -> Decorated:
             click.option(
                 "--driver",
                 help="DRA driver whose devices to ask for. One of: "
-                f"({', '.join(SIZED_DRIVERS)}). If empty, the one that ships the device class, "
-                "else llmfit.ai.",
-                shell_complete=one_of(SIZED_DRIVERS),
+                f"({', '.join(SIZED_DRIVERS)}, {AUTO}). If empty, the one that ships the device "
+                "class, else llmfit.ai. auto asks the cluster which driver publishes devices.",
+                shell_complete=one_of((*SIZED_DRIVERS, AUTO)),
             ),
             click.option(
                 "--device-class",

@@ -98,6 +98,36 @@ BAD_BOARDS = Reason(
     "A board file cannot be read, is not YAML, or has entries with wrong fields.",
     "Mend each named entry and field; nothing of the file is used until all are right.",
 )
+NO_KUBECTL = Reason(
+    "no-kubectl",
+    "The command talks to the cluster through your kubectl, and there is none to be run.",
+    "Install kubectl, or name it in the environment variable KUBECTL.",
+)
+CLUSTER_UNREACHABLE = Reason(
+    "cluster-unreachable",
+    "kubectl could not reach the API server. Nothing was changed.",
+    "Check the cluster, `--context` and `--kubeconfig`; plain `kubectl version` shows the same.",
+)
+CLUSTER_FORBIDDEN = Reason(
+    "cluster-forbidden",
+    "The API server does not know you, or does not let you do this.",
+    "Log in again, ask for the permission, or use another `--context` or `--as`.",
+)
+CLUSTER_ERROR = Reason(
+    "cluster-error",
+    "The API server, or kubectl, refused the request; its own sentence is shown.",
+    "What the sentence says.",
+)
+NO_DRA = Reason(
+    "no-dra",
+    "The cluster serves no version of resource.k8s.io that claims can be written for.",
+    "Use Kubernetes 1.34 or newer, or name the driver and `--api-version` yourself.",
+)
+NO_DEVICES = Reason(
+    "no-devices",
+    "No slice of the cluster has a device that a model could be sized for.",
+    "Install a DRA driver on the nodes, or name one with `--driver`.",
+)
 INTERNAL_ERROR = Reason(
     "internal-error",
     "A fault of kubectl-llmfit itself. Nothing was done.",
@@ -120,6 +150,12 @@ ALL: tuple[Reason, ...] = (
     NO_MEMORY_PUBLISHED,
     NO_BOARD_FITS,
     BAD_BOARDS,
+    NO_KUBECTL,
+    CLUSTER_UNREACHABLE,
+    CLUSTER_FORBIDDEN,
+    CLUSTER_ERROR,
+    NO_DRA,
+    NO_DEVICES,
     INTERNAL_ERROR,
 )
 

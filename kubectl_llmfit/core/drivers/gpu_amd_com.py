@@ -24,6 +24,9 @@ from kubectl_llmfit.core.sizing.quantity import MI
 NAME = "gpu.amd.com"
 _DOMAIN = Domain(NAME)
 _TYPE = _DOMAIN.value("type")
+# Under the driver's AutoPartition gate a device stands for all partitions of a mode together: it
+# shows the memory of all of them, and a claim gets one.
+_ALONE = f"!({_DOMAIN.has('computePartition')})"
 
 
 def select(floors: Floors, boards: Sequence[Board]) -> Selection:
@@ -48,7 +51,7 @@ def select(floors: Floors, boards: Sequence[Board]) -> Selection:
             "" if threshold == floors.memory_bytes else f" && {_DOMAIN.memory_at_least(threshold)}"
         )
         matches = _is_one_of(by_threshold[threshold])
-        kinds.append(f"{_TYPE} == 'amdgpu-partition' && {matches}{enough}")
+        kinds.append(f"{_TYPE} == 'amdgpu-partition' && {_ALONE} && {matches}{enough}")
     terms = (
         *_DOMAIN.memory_terms(floors.memory_bytes),
         _DOMAIN.has("type"),

@@ -1,0 +1,82 @@
+"""Requests to the API server: reads with paging, server-side apply, patch, dry-run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from kubectl_llmfit.cluster.kubectl import ApiError, Kubectl
+
+FIELD_MANAGER = "kubectl-llmfit"
+PAGE_SIZE = 500
+
+Object = dict[str, Any]
+
+
+class Api:
+    """The API server's objects as plain dicts.
+
+    Every method raises ``ApiError`` with the server's own sentence, or ``Refused``.
+    """
+
+    def __init__(self, kubectl: Kubectl) -> None:
+        self._kubectl = kubectl
+
+    def get(self, path: str, query: Mapping[str, str] | None = None) -> Object:
+        """What the server answers to GET ``path``."""
+        url = f"{path}?{urlencode(query)}" if query else path
+        answer: Object = json.loads(self._kubectl.run(["get", f"--raw={url}"]))
+        return answer
+
+    def list_all(self, path: str) -> list[Object]:
+        """Every item of the collection at ``path``, read in pages.
+
+        A page's token is good for some minutes; when it has expired the list is read once more.
+        """
+        try:
+            return self._pages(path)
+        except ApiError as error:
+            if error.status != "Expired":
+                raise
+            return self._pages(path)
+
+    def apply(
+        self, item: Object, *, field_manager: str = FIELD_MANAGER, dry_run: bool = False
+    ) -> Object:
+        """``item`` created or updated by server-side apply; what the server made of it."""
+        arguments = ["apply", "--server-side", f"--field-manager={field_manager}", "-f", "-"]
+        return self._write(arguments, dry_run, stdin=json.dumps(item))
+
+    def patch(
+        self,
+        target: str,
+        operations: Sequence[Mapping[str, Any]],
+        *,
+        namespace: str | None = None,
+        field_manager: str = FIELD_MANAGER,
+        dry_run: bool = False,
+    ) -> Object:
+        """A JSON patch of ``target`` (TYPE/NAME); all of ``operations`` or none."""
+        arguments = ["patch", target, "--type=json", f"--field-manager={field_manager}"]
+        arguments.append(f"--patch={json.dumps(list(operations))}")
+        if namespace is not None:
+            arguments.append(f"--namespace={namespace}")
+        return self._write(arguments, dry_run)
+
+    def _write(self, arguments: Sequence[str], dry_run: bool, stdin: str | None = None) -> Object:
+        mode = ["--dry-run=server"] if dry_run else []
+        written: Object = json.loads(self._kubectl.run([*arguments, *mode, "--output=json"], stdin))
+        return written
+
+    def _pages(self, path: str) -> list[Object]:
+        items: list[Object] = []
+        query = {"limit": str(PAGE_SIZE)}
+        while True:
+            page = self.get(path, query)
+            items += page.get("items") or []
+            token = (page.get("metadata") or {}).get("continue")
+            if not token:
+                return items
+            query["continue"] = token

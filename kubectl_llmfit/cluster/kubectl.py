@@ -1,0 +1,117 @@
+"""The transport: the user's kubectl as a child process, and its errors as typed refusals."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from kubectl_llmfit.core import reasons
+from kubectl_llmfit.core.reasons import Problem, Reason, Refused
+
+DEFAULT_TIMEOUT = "15s"
+"""Longest wait for one answer, where the user's flags say nothing: an API server that does not
+answer at all should not hang the command."""
+
+_STATUS_RE = re.compile(r"^Error from server(?: \((\w+)\))?: (.*)", re.MULTILINE | re.DOTALL)
+_UNREACHABLE_RE = re.compile(
+    r"connection to the server|unable to connect to the server|no route to host|connection refused"
+    r"|i/o timeout|context deadline exceeded|client\.timeout exceeded|no such host|tls: ",
+    re.IGNORECASE,
+)
+_UNAUTHORIZED = "You must be logged in to the server"
+
+
+class ApiError(Refused):
+    """The API server, or the way to it, said no. ``status`` is its own word, such as Conflict."""
+
+    def __init__(self, problem: Problem, status: str) -> None:
+        super().__init__((problem,))
+        self.status = status
+
+
+def _ignore(line: str) -> None:
+    """Drops a warning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kubectl:
+    """The user's kubectl with the global flags of this command line.
+
+    Attributes:
+        flags: global flags that are handed on with every call, such as ``--context=x``.
+        warn: called with each line that kubectl warns with.
+    """
+
+    flags: tuple[str, ...] = ()
+    warn: Callable[[str], None] = _ignore
+
+    def run(self, arguments: Sequence[str], stdin: str | None = None) -> str:
+        """Standard output of ``kubectl ARGUMENTS``; its warnings are handed to ``warn``.
+
+        Raises:
+            ApiError: kubectl failed; its own sentence, and what to do.
+            Refused: ``no-kubectl``.
+        """
+        command = [_program(), *self.flags, *self._timeout(), *arguments]
+        try:
+            # A list and no shell: what the user wrote is an argument, never a command.
+            done = subprocess.run(  # noqa: S603
+                command, input=stdin, capture_output=True, encoding="utf-8", check=False
+            )
+        except OSError as error:
+            sentence = f"{command[0]} cannot be run: {error.strerror}"
+            raise Refused((Problem(reasons.NO_KUBECTL, sentence),)) from None
+        if done.returncode:
+            raise _failure(done.stderr.strip() or done.stdout.strip())
+        for line in done.stderr.splitlines():
+            self.warn(line)
+        return done.stdout
+
+    def _timeout(self) -> list[str]:
+        if any(flag.startswith("--request-timeout") for flag in self.flags):
+            return []
+        return [f"--request-timeout={DEFAULT_TIMEOUT}"]
+
+
+def _program() -> str:
+    """``$KUBECTL``, else the kubectl of PATH."""
+    program = os.environ.get("KUBECTL") or shutil.which("kubectl")
+    if program:
+        return program
+    sentence = "kubectl is not on PATH; install it, or name it in the environment variable KUBECTL"
+    raise Refused((Problem(reasons.NO_KUBECTL, sentence),))
+
+
+def _failure(output: str) -> ApiError:
+    """kubectl's error output as one sentence with its reason."""
+    answered = _STATUS_RE.search(output)
+    if answered is not None:
+        status, said = answered.group(1) or "", " ".join(answered.group(2).split())
+        if status in {"Forbidden", "Unauthorized"}:
+            return _api_error(reasons.CLUSTER_FORBIDDEN, said, status)
+        return _api_error(reasons.CLUSTER_ERROR, said, status)
+    said = " ".join(_last_lines(output).split()).removeprefix("error: ")
+    if _UNAUTHORIZED in said:
+        return _api_error(reasons.CLUSTER_FORBIDDEN, said, "Unauthorized")
+    if _UNREACHABLE_RE.search(said):
+        return _api_error(reasons.CLUSTER_UNREACHABLE, said, "Unreachable")
+    return _api_error(reasons.CLUSTER_ERROR, said or "kubectl failed without a word", "")
+
+
+def _api_error(reason: Reason, said: str, status: str) -> ApiError:
+    advice = {
+        reasons.CLUSTER_FORBIDDEN: "ask for the permission, or use another --context or --as",
+        reasons.CLUSTER_UNREACHABLE: "check the cluster, --context and --kubeconfig",
+    }.get(reason)
+    sentence = f"{said.rstrip('.')}; {advice}" if advice else said.rstrip(".")
+    return ApiError(Problem(reason, sentence), status)
+
+
+def _last_lines(output: str) -> str:
+    """The error itself: klog lines that kubectl prints on its way there are left out."""
+    lines = [line for line in output.splitlines() if not re.match(r"^[EWI]\d{4} ", line)]
+    return "\n".join(lines[-3:])
