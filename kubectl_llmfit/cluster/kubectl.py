@@ -19,7 +19,8 @@ answer at all should not hang the command."""
 _STATUS_RE = re.compile(r"^Error from server(?: \((\w+)\))?: (.*)", re.MULTILINE | re.DOTALL)
 _UNREACHABLE_RE = re.compile(
     r"connection to the server|unable to connect to the server|no route to host|connection refused"
-    r"|i/o timeout|context deadline exceeded|client\.timeout exceeded|no such host|tls: ",
+    r"|connection reset|i/o timeout|deadline exceeded|client\.timeout exceeded|no such host|tls: "
+    r"|\bEOF$",
     re.IGNORECASE,
 )
 _UNAUTHORIZED = "You must be logged in to the server"
@@ -98,6 +99,7 @@ def _failure(output: str) -> ApiError:
     if _UNAUTHORIZED in said:
         return _api_error(reasons.CLUSTER_FORBIDDEN, said, "Unauthorized")
     if _UNREACHABLE_RE.search(said):
+        said = f"the API server could not be reached: {said}"
         return _api_error(reasons.CLUSTER_UNREACHABLE, said, "Unreachable")
     return _api_error(reasons.CLUSTER_ERROR, said or "kubectl failed without a word", "")
 

@@ -64,3 +64,19 @@ def claiming_pod(sandbox: Sandbox, name: str, *arguments: str) -> str:
         }
     )
     return name
+
+
+def shell(cluster: Cluster, folder: Path, line: str) -> str:
+    """What a shell line prints, with the cluster's kubectl and the executables of ``folder``."""
+    environment = in_cluster(cluster)
+    environment["PATH"] = f"{folder}{os.pathsep}{environment['PATH']}"
+    done = subprocess.run(
+        ["sh", "-c", line],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env=dict(os.environ) | environment,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
