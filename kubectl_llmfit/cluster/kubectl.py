@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -23,6 +24,8 @@ _UNREACHABLE_RE = re.compile(
     r"|\bEOF$",
     re.IGNORECASE,
 )
+# What kubectl asks when a server is given without any way to log in.
+_PROMPT = "Please enter "
 _UNAUTHORIZED = "You must be logged in to the server"
 
 
@@ -61,13 +64,19 @@ class Kubectl:
         try:
             # A list and no shell: what the user wrote is an argument, never a command.
             done = subprocess.run(  # noqa: S603
-                command, input=stdin, capture_output=True, encoding="utf-8", check=False
+                command,
+                # An exec plugin may ask for a login at a terminal, but a pipe is ours to read.
+                input=stdin if stdin is not None or _at_terminal() else "",
+                capture_output=True,
+                encoding="utf-8",
+                errors="replace",
+                check=False,
             )
         except OSError as error:
             sentence = f"{command[0]} cannot be run: {error.strerror}"
             raise Refused((Problem(reasons.NO_KUBECTL, sentence),)) from None
         if done.returncode:
-            raise _failure(done.stderr.strip() or done.stdout.strip())
+            raise _failure(done.stderr.strip(), done.stdout)
         for line in done.stderr.splitlines():
             self.warn(line)
         return done.stdout
@@ -87,8 +96,15 @@ def _program() -> str:
     raise Refused((Problem(reasons.NO_KUBECTL, sentence),))
 
 
-def _failure(output: str) -> ApiError:
-    """kubectl's error output as one sentence with its reason."""
+def _at_terminal() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def _failure(output: str, prompt: str) -> ApiError:
+    """kubectl's error output as one sentence with its reason; ``prompt`` is what it asked."""
+    if prompt.startswith(_PROMPT):
+        said = "kubectl has no credentials for the server"
+        return _api_error(reasons.CLUSTER_FORBIDDEN, said, "Unauthorized")
     answered = _STATUS_RE.search(output)
     if answered is not None:
         status, said = answered.group(1) or "", " ".join(answered.group(2).split())

@@ -132,11 +132,20 @@ def test_expired_token(cluster: Cluster, tmp_path: Path) -> None:
 
 def test_nobody_answers(tmp_path: Path) -> None:
     """A port that nothing listens on: port 1 of loopback."""
-    flags = (f"--cache-dir={tmp_path}", "--server=https://127.0.0.1:1", "--request-timeout=5s")
+    flags = (f"--cache-dir={tmp_path}", "--server=https://127.0.0.1:1", "--token=none")
     with pytest.raises(ApiError) as caught:
         Api(Kubectl(flags)).get("/version")
     assert "(cluster-unreachable)" in str(caught.value)
     assert "127.0.0.1:1" in str(caught.value)
+
+
+def test_no_credentials(tmp_path: Path) -> None:
+    """kubectl would ask for a user name; it must not read what is piped into us for it."""
+    flags = (f"--cache-dir={tmp_path}", "--server=https://127.0.0.1:1")
+    with pytest.raises(ApiError) as caught:
+        Api(Kubectl(flags)).get("/version")
+    assert "kubectl has no credentials for the server" in str(caught.value)
+    assert "(cluster-forbidden)" in str(caught.value)
 
 
 def test_kubectl_of_the_environment_variable(

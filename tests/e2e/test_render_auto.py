@@ -98,7 +98,7 @@ def test_forbidden(cluster: Cluster, sandbox: Sandbox) -> None:
 
 def test_no_cluster(tmp_path: Path) -> None:
     environment = {"KUBECONFIG": str(tmp_path / "none"), "HOME": str(tmp_path)}
-    flags = ("--driver", "auto", "--server", "https://127.0.0.1:1")
+    flags = ("--driver", "auto", "--server", "https://127.0.0.1:1", "--token", "none")
     done = run("render", MODEL, *flags, environment=environment)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.endswith("(cluster-unreachable)\n")
