@@ -32,7 +32,7 @@ class Kind(Enum):
     NUMBER = "number"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Field:
     """A field of an entry: its name in the file, the record's attribute, the kind of value."""
 
@@ -42,7 +42,7 @@ class Field:
     required: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Form(Generic[Record]):
     """The form of a kind of file: its key, its fields, and how an entry becomes a record.
 

@@ -9,7 +9,7 @@ from kubectl_llmfit.catalog.entries import Kind
 from kubectl_llmfit.core.model import Model
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Fact:
     """One fact: attribute of ``Model``, name in files and output, title for people, unit."""
 

@@ -44,7 +44,7 @@ COLUMNS: tuple[tuple[str, Callable[[str], Any]], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Release:
     """What the shipped catalog was built from."""
 

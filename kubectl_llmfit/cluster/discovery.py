@@ -16,7 +16,7 @@ from kubectl_llmfit.core.reasons import refuse
 _GROUP = "resource.k8s.io"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Offer:
     """A cluster as claims see it.
 

@@ -41,7 +41,7 @@ def _ignore(line: str) -> None:
     """Drops a warning."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Kubectl:
     """The user's kubectl with the global flags of this command line.
 

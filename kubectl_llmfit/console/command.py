@@ -6,7 +6,7 @@ then ``Usage:``; and a usage error is one ``error:`` line with a pointer to the 
 
 from __future__ import annotations
 
-import textwrap
+import inspect
 from importlib import import_module
 from typing import Any
 
@@ -22,7 +22,7 @@ class KubectlCommand(click.Command):
     def __init__(self, *args: Any, examples: str = "", **kwargs: Any) -> None:
         kwargs.setdefault("context_settings", {"help_option_names": ["-h", "--help"]})
         super().__init__(*args, **kwargs)
-        self.examples = textwrap.dedent(examples).strip()
+        self.examples = inspect.cleandoc(examples)
 
     def get_help(self, ctx: click.Context) -> str:
         """The whole help text, without a newline at its end."""
@@ -88,11 +88,9 @@ class KubectlGroup(click.Group):
 
 
 def _paragraphs(text: str) -> str:
-    blocks = textwrap.dedent(text).strip().split("\n\n")
-    return "\n\n".join(
-        "\n".join(f" {line}" for line in textwrap.wrap(" ".join(block.split()), _WIDTH - 1))
-        for block in blocks
-    ).lstrip()
+    blocks = inspect.cleandoc(text).split("\n\n")
+    wrapped = ["\n".join(f" {line}" for line in _wrapped(block, _WIDTH - 1)) for block in blocks]
+    return "\n\n".join(wrapped).lstrip()
 
 
 def _block(head: str, lines: list[str]) -> str:
@@ -122,4 +120,10 @@ def _default(option: click.Option, ctx: click.Context) -> str:
 
 
 def _indented(text: str) -> list[str]:
-    return [f"      {line}" for line in textwrap.wrap(" ".join(text.split()), _WIDTH - 8)]
+    return [f"      {line}" for line in _wrapped(text, _WIDTH - 8)]
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    import textwrap  # only help needs it
+
+    return textwrap.wrap(" ".join(text.split()), width)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Profile:
     """A MIG profile: its name, the board's memory slices it takes, and its memory if known."""
 
@@ -14,7 +14,7 @@ class Profile:
     memory_bytes: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Board:
     """One board as its driver publishes it.
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reason:
     """One kind of refusal: a stable ``token``, what it means, and what a user does about it."""
 
@@ -160,7 +160,7 @@ ALL: tuple[Reason, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Problem:
     """One refusal: its reason, and one sentence that says what, where, and what to do."""
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from kubectl_llmfit.core import drivers, reasons
-from kubectl_llmfit.core.boards import Board
 from kubectl_llmfit.core.claims.names import subdomain_problems
 from kubectl_llmfit.core.claims.sized import MAX_DEVICES, Placement
 from kubectl_llmfit.core.reasons import Problem, Refused, quoted
@@ -25,6 +24,10 @@ from kubectl_llmfit.core.sizing.formula import (
     efficiency_problems,
     min_tps_problems,
 )
+
+if TYPE_CHECKING:
+    # Only for types: the drivers that need no board table need not load it either.
+    from kubectl_llmfit.core.boards import Board
 
 T = TypeVar("T")
 
@@ -39,7 +42,7 @@ _FLOAT_RE = re.compile(
 _INT_RE = re.compile(r"[+-]?[0-9]{1,20}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sourced(Generic[T]):
     """A value and where it was stated: a flag, an annotation, a container's argument, a default."""
 
@@ -52,7 +55,7 @@ Layer = Mapping[str, Sourced[str]]
 left out."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ClaimRequest:
     """A merged request. Fields that nobody stated and that have no default are ``None``."""
 

@@ -21,7 +21,7 @@ CLAIM = "ResourceClaim"
 TEMPLATE = "ResourceClaimTemplate"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Metadata:
     """The metadata of a generated object."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Selector:
     """A CEL selector as terms that are ANDed; kept apart so that YAML can show one a line."""
 
@@ -17,7 +17,7 @@ class Selector:
         return " && ".join(self.terms)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DeviceRequest:
     """One request: ``count`` devices of ``device_class`` that match every selector."""
 
@@ -27,7 +27,7 @@ class DeviceRequest:
     count: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Constraint:
     """All devices of ``requests`` have the same value of ``match_attribute``."""
 
@@ -35,7 +35,7 @@ class Constraint:
     match_attribute: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ClaimPlan:
     """The requests and constraints of one claim, in the order in which they are written."""
 

@@ -18,7 +18,7 @@ from kubectl_llmfit.core.sizing.quantity import GI
 from kubectl_llmfit.version import __version__
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ObjectOptions:
     """What the object carries besides the claim itself.
 

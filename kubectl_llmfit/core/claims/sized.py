@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from kubectl_llmfit.core import drivers, reasons
-from kubectl_llmfit.core.boards import Board
 from kubectl_llmfit.core.claims.names import claim_name, subdomain_problems
 from kubectl_llmfit.core.claims.plan import ClaimPlan, Constraint, DeviceRequest
 from kubectl_llmfit.core.drivers.interface import Driver, Selection
@@ -14,6 +14,10 @@ from kubectl_llmfit.core.reasons import Problem, Refused
 from kubectl_llmfit.core.sizing.floors import Floors, Shards, device_floors
 from kubectl_llmfit.core.sizing.formula import ClaimTarget, Demand, demand
 
+if TYPE_CHECKING:
+    # Only for types: the drivers that need no board table need not load it either.
+    from kubectl_llmfit.core.boards import Board
+
 REQUEST_NAME = "model"
 """Name of the request that holds the model; the same as llmfit's, so that pods can refer to it."""
 
@@ -21,7 +25,7 @@ MAX_DEVICES = 32
 """Devices of one claim; source: AllocationResultsMaxSize of k8s.io/api/resource/v1."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Placement:
     """On which and how many devices a model goes.
 
@@ -40,7 +44,7 @@ class Placement:
     boards: tuple[Board, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SizedClaim:
     """A model, what it needs, what a device has to offer for it, and the plan that says so."""
 

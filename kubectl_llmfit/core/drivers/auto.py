@@ -17,7 +17,7 @@ from kubectl_llmfit.core.drivers.interface import Driver
 from kubectl_llmfit.core.reasons import refuse
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Candidate:
     """A device class that may be chosen, and the kinds of devices that it selects."""
 
@@ -36,7 +36,7 @@ _PARTS = (_Candidate(gpu_nvidia_com.DRIVER, "mig.nvidia.com", ("mig",)),)
 _LAST = _Candidate(llmfit_ai.DRIVER, "gpu.llmfit.ai", ("gpu",))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Published:
     """Numbers of devices in a cluster's slices by (driver, kind)."""
 
@@ -47,7 +47,7 @@ class Published:
         return sum(self.counts.get((driver, kind), 0) for kind in kinds)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Choice:
     """The driver and device class to use, and one sentence that says why."""
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from kubectl_llmfit.core import reasons
-from kubectl_llmfit.core.boards import Board
 from kubectl_llmfit.core.reasons import Refused, refuse
 from kubectl_llmfit.core.sizing.floors import Floors
 from kubectl_llmfit.core.sizing.quantity import memory_quantity
+
+if TYPE_CHECKING:
+    # Only for types: the drivers that need no board table need not load it either.
+    from kubectl_llmfit.core.boards import Board
 
 # Boards of one product name come with up to twice the memory of the smallest (8 and 16 GB), and
 # drivers report up to a tenth more or less than the nominal figure.

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from kubectl_llmfit.core import reasons
-from kubectl_llmfit.core.boards import Board
 from kubectl_llmfit.core.claims.plan import Selector
 from kubectl_llmfit.core.drivers.cel import Domain, one_of
 from kubectl_llmfit.core.drivers.fitting import can_hold, no_board, whole_boards
@@ -22,6 +22,10 @@ from kubectl_llmfit.core.drivers.interface import Candidate, Driver, Selection
 from kubectl_llmfit.core.reasons import refuse
 from kubectl_llmfit.core.sizing.floors import Floors
 from kubectl_llmfit.core.sizing.quantity import MI
+
+if TYPE_CHECKING:
+    # Only for types: the drivers that need no board table need not load it either.
+    from kubectl_llmfit.core.boards import Board
 
 NAME = "gpu.nvidia.com"
 _DOMAIN = Domain(NAME)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from kubectl_llmfit.core.boards import Board
 from kubectl_llmfit.core.claims.plan import Selector
 from kubectl_llmfit.core.sizing.floors import Floors
 
+if TYPE_CHECKING:
+    # Only for types: the drivers that need no board table need not load it either.
+    from kubectl_llmfit.core.boards import Board
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Candidate:
     """A board, or a part of one, that meets the floors as far as the board table tells."""
 
@@ -18,7 +22,7 @@ class Candidate:
     part: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Selection:
     """A driver's answer to floors.
 
@@ -38,10 +42,10 @@ class Selection:
     notes: tuple[str, ...] = ()
 
 
-Select = Callable[[Floors, Sequence[Board]], Selection]
+Select = Callable[[Floors, "Sequence[Board]"], Selection]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Driver:
     """A DRA driver.
 

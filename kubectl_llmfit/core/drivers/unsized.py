@@ -8,12 +8,16 @@ AWS's examples of neuron.aws.com, whose source is closed.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from kubectl_llmfit.core import reasons
-from kubectl_llmfit.core.boards import Board
 from kubectl_llmfit.core.drivers.interface import Driver, Select, Selection
 from kubectl_llmfit.core.reasons import refuse
 from kubectl_llmfit.core.sizing.floors import Floors
+
+if TYPE_CHECKING:
+    # Only for types: the drivers that need no board table need not load it either.
+    from kubectl_llmfit.core.boards import Board
 
 _NAMES = ("gaudi.intel.com", "neuron.aws.com", "tpu.google.com")
 

@@ -9,7 +9,7 @@ from kubectl_llmfit.core.sizing.formula import Demand
 from kubectl_llmfit.core.sizing.quantity import GI
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Shards:
     """How an engine splits a model over devices.
 
@@ -27,7 +27,7 @@ class Shards:
         return self.tensor * self.pipeline
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Floors:
     """Floors of one device: memory in bytes, memory bandwidth in GB/s (1e9 bytes a second)."""
 

@@ -30,7 +30,7 @@ MAX_MIN_TPS = 1_000_000.0
 _INT64_MAX = 2**63 - 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ClaimTarget:
     """The speed that a claim asks for, with the llmfit project's defaults.
 
@@ -51,7 +51,7 @@ class ClaimTarget:
     name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FitBounds:
     """What a device has to offer for a model at a target speed.
 
@@ -69,7 +69,7 @@ class FitBounds:
     quant: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Demand:
     """What a model needs in all, unrounded: GB (1e9 bytes) and GB/s."""
 

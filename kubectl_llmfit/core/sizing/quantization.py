@@ -13,7 +13,7 @@ WIDTH = "width of the number format"
 NVFP4_FORMAT = "NVFP4 format: 4 bits a value and one 8-bit scale per 16 values"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Quantization:
     """A quantization: its canonical ``name``, whole-model ``bytes_per_parameter``, and source."""
 
