@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from kubectl_llmfit.catalog import Catalog
     from kubectl_llmfit.core.claims.names import claim_name
     from kubectl_llmfit.core.claims.render import ObjectOptions, render, render_json
+    from kubectl_llmfit.core.claims.sized import Placement
     from kubectl_llmfit.core.model import Model
     from kubectl_llmfit.core.reasons import Problem, Reason, Refused
+    from kubectl_llmfit.core.sizing.floors import Shards
     from kubectl_llmfit.core.sizing.formula import (
         WEIGHTS_HEADROOM,
         ClaimTarget,
@@ -30,6 +32,8 @@ _HOMES = {
     "ObjectOptions": "kubectl_llmfit.core.claims.render",
     "render": "kubectl_llmfit.core.claims.render",
     "render_json": "kubectl_llmfit.core.claims.render",
+    "Placement": "kubectl_llmfit.core.claims.sized",
+    "Shards": "kubectl_llmfit.core.sizing.floors",
     "Model": "kubectl_llmfit.core.model",
     "Problem": "kubectl_llmfit.core.reasons",
     "Reason": "kubectl_llmfit.core.reasons",
@@ -48,9 +52,11 @@ __all__ = [
     "FitBounds",
     "Model",
     "ObjectOptions",
+    "Placement",
     "Problem",
     "Reason",
     "Refused",
+    "Shards",
     "__version__",
     "claim_name",
     "estimate_disk_gb",

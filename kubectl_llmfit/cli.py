@@ -25,6 +25,7 @@ BROKEN_PIPE = 141
     modules={
         "render": ("kubectl_llmfit.commands.render:command", "Print the claim that fits a model"),
         "models": ("kubectl_llmfit.commands.models:group", "Search the catalog and show a model"),
+        "boards": ("kubectl_llmfit.commands.boards:command", "List the boards that are known"),
         "completion": (
             "kubectl_llmfit.commands.completion:group",
             "Put shell completion for kubectl llmfit on PATH",

@@ -9,7 +9,7 @@ import click
 
 from kubectl_llmfit.catalog import Catalog
 from kubectl_llmfit.catalog.facts import FACTS, Fact, as_dict
-from kubectl_llmfit.console import flags, streams
+from kubectl_llmfit.console import flags, formats, streams
 from kubectl_llmfit.console.command import KubectlCommand, KubectlGroup
 from kubectl_llmfit.console.completion import complete_model, one_of
 from kubectl_llmfit.console.formats import as_json, as_yaml
@@ -79,7 +79,7 @@ def search(
     """
     if not words:
         raise click.UsageError("WORD is missing; give a part of a name", ctx)
-    _check_output(output)
+    formats.check(output, FORMATS)
     most = _limit(limit)
     found = Catalog.open(catalog_files).search(words)
     shown = found[:most] if most else found
@@ -125,7 +125,7 @@ def info(
     """
     if not models:
         raise click.UsageError("MODEL is missing; name at least one model", ctx)
-    _check_output(output)
+    formats.check(output, FORMATS)
     target = merge(flags.layer(ctx)).target()
     catalog = Catalog.open(catalog_files)
     resolved = _resolve_all(catalog, models)
@@ -257,9 +257,3 @@ def _limit(text: str) -> int:
     if text.isascii() and text.isdigit() and len(text) <= 9:
         return int(text)
     raise refuse(reasons.INVALID_VALUE, f"--limit: {quoted(text)} is not a whole number from 0 up")
-
-
-def _check_output(output: str | None) -> None:
-    if output and output not in FORMATS:
-        sentence = f"--output: {quoted(output)} is not one of {', '.join(FORMATS)}"
-        raise refuse(reasons.INVALID_VALUE, sentence)

@@ -7,12 +7,10 @@ import platform
 import click
 
 from kubectl_llmfit.catalog import Catalog
-from kubectl_llmfit.console import streams
+from kubectl_llmfit.console import formats, streams
 from kubectl_llmfit.console.command import KubectlCommand
 from kubectl_llmfit.console.completion import one_of
 from kubectl_llmfit.console.formats import as_json, as_yaml
-from kubectl_llmfit.core import reasons
-from kubectl_llmfit.core.reasons import quoted, refuse
 from kubectl_llmfit.version import __version__
 
 FORMATS = ("json", "yaml")
@@ -43,6 +41,7 @@ def command(output: str | None) -> None:
         "catalogModels": release.models,
         "python": platform.python_version(),
     }
+    formats.check(output, FORMATS)
     if not output:
         streams.write(
             f"Client Version: v{__version__}\n"
@@ -51,9 +50,5 @@ def command(output: str | None) -> None:
         )
     elif output == "json":
         streams.write(as_json(facts))
-    elif output == "yaml":
-        streams.write(as_yaml(facts))
     else:
-        raise refuse(
-            reasons.INVALID_VALUE, f"--output: {quoted(output)} is not one of {', '.join(FORMATS)}"
-        )
+        streams.write(as_yaml(facts))

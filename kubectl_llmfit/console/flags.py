@@ -103,18 +103,22 @@ def devices(command: Decorated) -> Decorated:
                 "eight GPUs share no PCIe root, and a claim that asks for it would pend.",
                 shell_complete=one_of(TOPOLOGIES),
             ),
-            click.option(
-                "--boards",
-                "board_files",
-                multiple=True,
-                metavar="FILE",
-                help="YAML file with boards of your own, which win over the shipped ones. May be "
-                "repeated; a later file wins.",
-            ),
         )
     ):
         command = decorate(command)
-    return command
+    return boards(command)
+
+
+def boards(command: Decorated) -> Decorated:
+    """``--boards``: files with boards of the user's own."""
+    return click.option(
+        "--boards",
+        "board_files",
+        multiple=True,
+        metavar="FILE",
+        help="YAML file with boards of your own, which win over the shipped ones. May be "
+        "repeated; a later file wins.",
+    )(command)
 
 
 def catalog(command: Decorated) -> Decorated:

@@ -1,11 +1,21 @@
-"""Machine-readable output: JSON and YAML text of plain data."""
+"""Output formats: the check of ``-o``, and JSON and YAML text of plain data."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
+from kubectl_llmfit.core import reasons
 from kubectl_llmfit.core.claims import yaml
+from kubectl_llmfit.core.reasons import quoted, refuse
+
+
+def check(output: str | None, formats: Sequence[str]) -> None:
+    """Raises ``Refused`` (``invalid-value``) unless ``output`` is empty or one of ``formats``."""
+    if output and output not in formats:
+        sentence = f"--output: {quoted(output)} is not one of {', '.join(formats)}"
+        raise refuse(reasons.INVALID_VALUE, sentence)
 
 
 def as_json(data: Any) -> str:

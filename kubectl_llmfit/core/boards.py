@@ -45,9 +45,13 @@ class Board:
     partitions: tuple[int, ...] = ()
 
     @property
-    def label(self) -> str:
-        """The name in the node label ``nvidia.com/gpu.product`` (GPU feature discovery).
+    def label(self) -> str | None:
+        """The name as a node label spells it; ``None`` where the vendor labels no product.
 
-        Source: NVIDIA/k8s-device-plugin, internal/lm/resource.go: every space becomes a dash.
+        ``nvidia.com/gpu.product``: every space becomes a dash (NVIDIA/k8s-device-plugin,
+        internal/lm/resource.go). ``amd.com/gpu.product-name``: as in our table
+        (ROCm/k8s-device-plugin, cmd/k8s-node-labeller). Intel's rules label no product.
         """
-        return self.name.replace(" ", "-")
+        if self.driver == "gpu.nvidia.com":
+            return self.name.replace(" ", "-")
+        return self.name if self.driver == "gpu.amd.com" else None
