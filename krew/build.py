@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import runpy
 import string
 import sys
 import tarfile
@@ -19,6 +20,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
+PACKAGE = ROOT / "kubectl_llmfit"
 LIBRARIES = ("click", "ruamel.yaml")
 COMPILED = {".so", ".pyd", ".dylib", ".pyc", ".pyo"}
 # The time of every file in the archive: a fixed one, since builds should not differ by it.
@@ -34,8 +36,7 @@ def members() -> Iterator[tuple[str, Path, int]]:
     yield "kubectl-llmfit", HERE / "launcher", 0o755
     for name in ("LICENSE", "NOTICE"):
         yield name, ROOT / name, 0o644
-    package = ROOT / "kubectl_llmfit"
-    for path in sorted(package.rglob("*")):
+    for path in sorted(PACKAGE.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
             yield f"lib/{path.relative_to(ROOT)}", path, 0o644
     for library in LIBRARIES:
@@ -43,18 +44,26 @@ def members() -> Iterator[tuple[str, Path, int]]:
 
 
 def library_members(name: str) -> Iterator[tuple[str, Path, int]]:
-    """The modules and the licence of an installed library."""
-    installed = distribution(name)
-    for file in sorted(installed.files or []):
+    """The modules and the licence of an installed library.
+
+    Raises:
+        ValueError: it brings a compiled file, or its modules or its licence are not to be found.
+    """
+    folders = set()
+    for file in sorted(distribution(name).files or []):
         path = Path(str(file.locate()))
-        if file.suffix in COMPILED - {".pyc", ".pyo"}:
-            raise ValueError(f"{name} brings a compiled file: {file}")
         if "__pycache__" in file.parts or ".." in file.parts:
             continue
+        if file.suffix in COMPILED:
+            raise ValueError(f"{name} brings a compiled file: {file}")
         if not file.parts[0].endswith(".dist-info"):
+            folders.add("lib")
             yield f"lib/{file}", path, 0o644
         elif "licen" in path.name.lower() or path.name.upper().startswith("COPYING"):
+            folders.add("licenses")
             yield f"licenses/{name}-{path.name}", path, 0o644
+    if folders != {"lib", "licenses"}:
+        raise ValueError(f"{name} is installed without a list of its modules, or without a licence")
 
 
 def archive() -> bytes:
@@ -69,6 +78,12 @@ def archive() -> bytes:
     return gzip.compress(raw.getvalue(), mtime=0)
 
 
+def package_version() -> str:
+    """The version that the sources state; metadata of an editable installation may lag behind."""
+    stated: str = runpy.run_path(str(PACKAGE / "version.py"))["__version__"]
+    return stated
+
+
 def manifest(version: str, name: str, content: bytes) -> str:
     """The plugin manifest for the archive called ``name``."""
     template = string.Template((HERE / "llmfit.yaml.tmpl").read_text("utf-8"))
@@ -79,7 +94,7 @@ def manifest(version: str, name: str, content: bytes) -> str:
 
 def build(folder: Path) -> tuple[Path, Path]:
     """Writes both files into ``folder`` and returns their paths: archive, manifest."""
-    version = distribution("kubectl-llmfit").version
+    version = package_version()
     content = archive()
     name = f"kubectl-llmfit-v{version}.tar.gz"
     folder.mkdir(parents=True, exist_ok=True)

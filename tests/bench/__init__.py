@@ -1,0 +1,1 @@
+"""Benchmarks: tables of ratios against the oracle in the same run, never a verdict."""

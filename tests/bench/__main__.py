@@ -1,0 +1,127 @@
+"""Prints the benchmark's tables: ``python -m tests.bench [--runs N]``.
+
+Targets stand beside the figures and decide nothing: the exit code is 0 whatever they are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.bench.contenders import MODEL, Setting, models, set_up
+from tests.bench.measure import Series, Spawner, in_turn, spawner
+
+ORACLE = "llmfit claim MODEL"
+TARGETS = {"entry point, render MODEL": 0.6, "krew archive, render MODEL": 0.8}
+CATALOG = "kubectl_llmfit/data/models.tsv"
+MANY = 1000
+
+
+def render_table(setting: Setting, spawn: Spawner, runs: int) -> None:
+    """One model, whole process, against the oracle."""
+    entry, krew = TARGETS
+    commands = {
+        ORACLE: [setting.oracle, "claim", MODEL],
+        entry: [setting.entry_point, "render", MODEL],
+        krew: [setting.launcher, "render", MODEL],
+        "bare interpreter (the floor)": [setting.python, "-c", "pass"],
+    }
+    series = in_turn(spawn, commands, runs)
+    print(f"\n## One model, whole process, median of {runs} runs in turn\n")
+    _rows("program", "wall", "ratio", "peak memory", "ratio", "target")
+    for name, taken in series.items():
+        target = f"<= {TARGETS[name]}" if name in TARGETS else "-"
+        _rows(name, *_figures(taken, series[ORACLE]), target)
+    print(
+        f"\nRatios are medians of pairs within a round. MODEL is {MODEL}. No peak can show below "
+        f"{_mib(spawn.floor_bytes)}, that of the process that starts them."
+    )
+
+
+def form_table(setting: Setting, spawn: Spawner, runs: int) -> None:
+    """The archive as a folder and as a zipapp, by a command that needs no data file."""
+    folder, zipped = "folder with a launcher", "zipapp"
+    commands = {
+        folder: [setting.launcher, "version", "--help"],
+        zipped: [setting.zipapp, "version", "--help"],
+    }
+    series = in_turn(spawn, commands, runs)
+    print("\n## Form of the krew archive, `version --help`\n")
+    _rows("form", "wall", "ratio", "peak memory", "ratio")
+    for name, taken in series.items():
+        _rows(name, *_figures(taken, series[folder]))
+    print("\nPython keeps the compiled modules of a folder, and compiles those of a zipapp anew.")
+
+
+def many_table(setting: Setting, spawn: Spawner, runs: int) -> None:
+    """Many models in one process."""
+    name = "render, 1,000 models"
+    series = in_turn(spawn, {name: [setting.entry_point, "render", *models(MANY)]}, runs)[name]
+    print(f"\n## Many models in one process, median of {runs} runs\n")
+    _rows("command", "wall", "per model", "target")
+    _rows(name, _ms(series.seconds), f"{series.seconds / MANY * 1000:.3f} ms", "<= 1 ms")
+
+
+def size_table(setting: Setting) -> None:
+    """The catalog in the wheel."""
+    with zipfile.ZipFile(setting.wheel) as archive:
+        catalog = archive.getinfo(CATALOG)
+    print("\n## Size of the catalog\n")
+    _rows("file", "raw", "in the wheel", "target")
+    _rows(CATALOG, _mb(catalog.file_size), _mb(catalog.compress_size), "<= 2.5 MB")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Sets up, measures, prints."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
+    parser.add_argument("--runs", type=int, default=30, help="rounds of each comparison")
+    runs = max(1, parser.parse_args(arguments).runs)
+    with tempfile.TemporaryDirectory(prefix="kubectl-llmfit-bench-") as folder:
+        print("building and installing …", file=sys.stderr, flush=True)
+        setting = set_up(Path(folder))
+        print(f"Python {platform.python_version()}, {platform.platform()}, {os.cpu_count()} cores")
+        with spawner(setting.env) as spawn:
+            render_table(setting, spawn, runs)
+            form_table(setting, spawn, runs)
+            many_table(setting, spawn, max(1, runs // 3))
+        size_table(setting)
+    return 0
+
+
+def _figures(series: Series, base: Series) -> list[str]:
+    return [
+        _ms(series.seconds),
+        f"{series.seconds_ratio(base):.2f}",
+        _mib(series.peak_bytes),
+        f"{series.peak_ratio(base):.2f}",
+    ]
+
+
+def _rows(*cells: str) -> None:
+    """A row of a table; the first of a table is followed by the rule."""
+    head = cells[0] in ("program", "form", "command", "file")
+    print(f"| {' | '.join(cells)} |")
+    if head:
+        print(f"|{'|'.join(['---'] * len(cells))}|")
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1000:.1f} ms"
+
+
+def _mib(size: float) -> str:
+    return f"{size / 2**20:.1f} MiB"
+
+
+def _mb(size: int) -> str:
+    return f"{size / 1e6:.2f} MB"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The documentation: its generated parts, and every command that it shows."""

@@ -1,0 +1,51 @@
+"""The documented commands that need a cluster, run as written against the real API server."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.controlplane.cluster import Cluster
+from tests.controlplane.devices import nvidia
+from tests.controlplane.sandbox import Sandbox
+from tests.docs import blocks
+from tests.docs.blocks import Block, Step
+from tests.docs.examples import examples
+from tests.docs.running import Shell, open_shell
+
+BLOCKS = [block for block in blocks.all_blocks() if block.is_for_cluster]
+EXAMPLES = [each.step for each in examples() if each.step.needs_cluster]
+
+
+@pytest.fixture
+def shell(cluster: Cluster, sandbox: Sandbox, tmp_path: Path) -> Shell:
+    """A reader's shell whose current context is the test's namespace, beside one GPU."""
+    sandbox.add_node(lambda node: nvidia.slices(node, [nvidia.Gpu(nvidia.L4)]))
+    kubeconfig = tmp_path / "kubeconfig"
+    shutil.copy(cluster.kubeconfig, kubeconfig)
+    context = ("config", "set-context", "--current", f"--namespace={sandbox.namespace}")
+    cluster.kubectl(*context, environment={"KUBECONFIG": str(kubeconfig)})
+    opened = open_shell(tmp_path, cluster.bin / "kubectl", blocks.files(blocks.all_blocks()))
+    environment = {**opened.env, "KUBECONFIG": str(kubeconfig), "KUBECTL_KUBERC": "false"}
+    return dataclasses.replace(opened, env=environment)
+
+
+def test_there_are_some() -> None:
+    """The promise of the README and of the help: a pipe into kubectl apply."""
+    steps = [*EXAMPLES, *(step for block in BLOCKS for step in block.steps)]
+    assert any(step.command.endswith("| kubectl apply -f -") for step in steps)
+    assert any("--driver auto" in step.command for step in steps)
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.place)
+def test_documented_commands(block: Block, shell: Shell) -> None:
+    for step in block.steps:
+        shell.check(step)
+
+
+@pytest.mark.parametrize("step", EXAMPLES, ids=lambda step: step.command)
+def test_examples_of_the_help(step: Step, shell: Shell) -> None:
+    shell.check(step)

@@ -1,0 +1,1 @@
+"""What users install: wheel, sdist and krew archive, made and installed as users do it."""
