@@ -9,6 +9,7 @@ import click
 
 from kubectl_llmfit.console import streams
 from kubectl_llmfit.console.command import PROGRAM, KubectlGroup
+from kubectl_llmfit.console.completion import COMPLETE, complete
 from kubectl_llmfit.core import reasons
 from kubectl_llmfit.core.reasons import Problem, Refused
 
@@ -30,7 +31,6 @@ BROKEN_PIPE = 141
             "kubectl_llmfit.commands.completion:group",
             "Put shell completion for kubectl llmfit on PATH",
         ),
-        "__complete": ("kubectl_llmfit.commands.complete:command", ""),
         "version": ("kubectl_llmfit.commands.version:command", "Print version information"),
     },
 )
@@ -63,8 +63,15 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run(arguments: list[str]) -> int:
     try:
-        cli.main(args=arguments, prog_name=PROGRAM, standalone_mode=False)
+        if arguments[:1] == [COMPLETE]:
+            # Before click reads the words: to it a lone "--" is no word but a mark.
+            complete(cli, arguments[1:])
+            return SUCCESS
+        with cli.make_context(PROGRAM, list(arguments)) as ctx:
+            cli.invoke(ctx)
         return SUCCESS
+    except click.exceptions.Exit as ended:
+        return ended.exit_code
     except Refused as refused:
         streams.report(refused.problems)
     except click.exceptions.NoArgsIsHelpError as asked:

@@ -6,7 +6,6 @@ mapping of known fields. What differs is stated as a ``Form``.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -120,20 +119,15 @@ def _read_text(reason: Reason, path: str) -> str:
 
 
 def _entries(form: Form[Record], text: str, path: str) -> list[Any]:
-    # Imported here because it is slow to import, and most runs have no file to read.
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+    # Imported here because its library is slow to import, and most runs have no file to read.
+    from kubectl_llmfit.catalog.safeyaml import UnreadableError, load
 
     try:
-        document = YAML(typ="safe", pure=True).load(text)
-    except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        place = "" if mark is None else f": line {mark.line + 1}, column {mark.column + 1}"
-        said = (error.problem or error.context or "unreadable").strip()
-        raise Refused((Problem(form.reason, f"{path}{place} is not YAML: {said}"),)) from None
-    except (YAMLError, ValueError, RecursionError) as error:
-        said = (str(error).splitlines() or ["unreadable"])[0]
-        raise Refused((Problem(form.reason, f"{path} is not YAML: {said}"),)) from None
+        document = load(text)
+    except UnreadableError as error:
+        place = f": {error.place}" if error.place else ""
+        sentence = f"{path}{place} is not YAML: {error}"
+        raise Refused((Problem(form.reason, sentence),)) from None
     entries = document.get(form.key) if isinstance(document, dict) else None
     if not isinstance(entries, list) or set(document) != {form.key}:
         sentence = f"{path} needs one key, {form.key}, with a list of entries"
@@ -154,7 +148,7 @@ def _record(form: Form[Record], entry: Any, where: str) -> Record:
         field = by_label.get(label) if isinstance(label, str) else None
         if field is None:
             names = ", ".join(by_label)
-            sentences.append(f"{quoted(str(label))} is no field; the fields are {names}")
+            sentences.append(f"{quoted(_written(label))} is no field; the fields are {names}")
         elif value is not None:
             wrong = _wrong(value, field.kind)
             if wrong:
@@ -186,7 +180,7 @@ def _wrong(value: Any, kind: Kind) -> str:
     elif kind is Kind.COUNT:
         is_number = isinstance(value, int) and 0 < value <= MAX_COUNT
     else:
-        is_number = math.isfinite(value) and 0 < value <= MAX_NUMBER
+        is_number = 0 < value <= MAX_NUMBER
     wanted = "a whole number above 0" if kind is Kind.COUNT else "a number above 0"
     return "" if is_number else f"must be {wanted}"
 
@@ -207,4 +201,13 @@ def _converted(value: Any, kind: Kind) -> Any:
 
 
 def _shown(value: Any) -> str:
-    return str(value) if isinstance(value, (str, bool, int, float)) else type(value).__name__
+    is_scalar = isinstance(value, (str, bool, int, float))
+    return _written(value) if is_scalar else type(value).__name__
+
+
+def _written(value: Any) -> str:
+    try:
+        return str(value)
+    except ValueError:
+        # Python refuses to write out whole numbers of thousands of digits.
+        return "a number of thousands of digits"

@@ -206,10 +206,10 @@ def _resolve(catalog: Catalog, selectors: Sequence[str], target: ClaimTarget) ->
     for selector in selectors:
         try:
             model = catalog.resolve(selector)
+            name = object_name(model, target)
         except Refused as refused:
             problems += refused.problems
             continue
-        name = object_name(model, target)
         if name in resolved:
             sentence = (
                 f"{quoted(resolved[name].name)} and {quoted(model.name)} would both be called "

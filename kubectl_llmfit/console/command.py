@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import inspect
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
 PROGRAM = "kubectl llmfit"
 _WIDTH = 96
+# Key of a context's meta: an unknown command stands before what is to be completed.
+_UNKNOWN = "kubectl_llmfit.unknown_command"
 
 
 class KubectlCommand(click.Command):
@@ -35,6 +40,14 @@ class KubectlCommand(click.Command):
         ]
         return "\n\n".join(section for section in sections if section)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click's, but every usage error knows the command whose help explains it."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx
+            raise
+
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
         """Arguments first and ``[options]`` last, as kubectl has them."""
         pieces = [
@@ -53,8 +66,8 @@ class KubectlGroup(click.Group):
         self.modules = modules
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The commands' names, in the order of the help; those without a summary are hidden."""
-        return [name for name, (_, summary) in self.modules.items() if summary]
+        """The commands' names, in the order of the help."""
+        return list(self.modules)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command called ``cmd_name``, imported now."""
@@ -77,12 +90,28 @@ class KubectlGroup(click.Group):
         ]
         return "\n\n".join(sections)
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Commands with their summaries, without importing any; else the group's own flags."""
+        from click.shell_completion import CompletionItem
+
+        if _UNKNOWN in ctx.meta:
+            return []
+        if incomplete.startswith("-"):
+            return click.Command.shell_complete(self, ctx, incomplete)
+        return [
+            CompletionItem(name, help=summary)
+            for name, (_, summary) in self.modules.items()
+            if name.startswith(incomplete)
+        ]
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click's, but an unknown command's message names the program, as kubectl does."""
         name = args[0]
-        if self.get_command(ctx, name) is None and not name.startswith("-"):
+        if name not in self.modules and ctx.resilient_parsing:
+            ctx.meta[_UNKNOWN] = name
+        elif name not in self.modules and not name.startswith("-"):
             raise click.UsageError(f'unknown command "{name}" for "{ctx.command_path}"', ctx)
         return super().resolve_command(ctx, args)
 

@@ -11,6 +11,9 @@ from kubectl_llmfit.console.completion import complete_quantization, one_of
 from kubectl_llmfit.core import drivers
 from kubectl_llmfit.core.request import TOPOLOGIES, Layer, Sourced
 
+# Fields that empty text is no value of; for the others it means that they are not stated.
+_NEVER_EMPTY = ("min_tps", "efficiency_pct", "quant")
+
 AUTO = "auto"
 SIZED_DRIVERS = tuple(
     driver.name for driver in drivers.DRIVERS if driver.uses_boards or driver is drivers.DEFAULT
@@ -134,11 +137,16 @@ def catalog(command: Decorated) -> Decorated:
 
 
 def layer(ctx: click.Context) -> Layer:
-    """What the command line itself states of a request; defaults are not statements."""
+    """What the command line itself states of a request; defaults are not statements.
+
+    Nor is empty text, where the help says what it stands for.
+    """
     return {
         field: Sourced(ctx.params[field], flag)
         for field, flag in _FLAGS.items()
-        if field in ctx.params and is_given(ctx, field)
+        if field in ctx.params
+        and is_given(ctx, field)
+        and (ctx.params[field] or field in _NEVER_EMPTY)
     }
 
 

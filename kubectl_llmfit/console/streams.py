@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Iterable
@@ -16,7 +17,14 @@ def prepare() -> None:
 
     Pipes and files get UTF-8, since YAML and JSON are UTF-8 whatever the locale is; a terminal
     that cannot show a character gets its escape instead of an error.
+
+    Raises:
+        OSError: standard output is closed, so a result could not be told from its absence.
     """
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - to the process's end
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is None:
@@ -65,7 +73,9 @@ def abandon_output() -> None:
     _point_at_nothing(sys.stdout)
 
 
-def _point_at_nothing(stream: TextIO) -> None:
+def _point_at_nothing(stream: TextIO | None) -> None:
+    if stream is None:
+        return
     nowhere = os.open(os.devnull, os.O_WRONLY)
     with suppress(OSError, ValueError):
         os.dup2(nowhere, stream.fileno())

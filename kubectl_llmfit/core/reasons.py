@@ -128,6 +128,48 @@ NO_DEVICES = Reason(
     "No slice of the cluster has a device that a model could be sized for.",
     "Install a DRA driver on the nodes, or name one with `--driver`.",
 )
+SHARED_DEVICE = Reason(
+    "shared-device",
+    "The container asks for a share of a GPU, which a claim of whole devices can't stand in for.",
+    "Ask for a whole GPU or a MIG partition, or leave the workload as it is.",
+)
+BAD_QUANTITY = Reason(
+    "bad-quantity",
+    "The number of devices is no whole number, or none at all.",
+    "Write a whole number of devices.",
+)
+SEVERAL_DRIVERS = Reason(
+    "several-drivers",
+    "The pod asks for devices of several vendors, and nothing says which to turn into a claim.",
+    "Name one with `--driver`; the devices of the others stay as they are.",
+)
+UNREADABLE_FILE = Reason(
+    "unreadable-file",
+    "A file or folder cannot be read, holds no manifest, or is no text in UTF-8.",
+    "Check the path and its permissions; a folder in a folder needs `-R`.",
+)
+NOT_A_MANIFEST = Reason(
+    "not-a-manifest",
+    "A document is not what kubectl takes: no YAML or JSON, or no object. The file's other "
+    "documents are not affected.",
+    "Mend it where the message says; give a Helm template as `helm template` prints it.",
+)
+SHARED_YAML = Reason(
+    "shared-yaml",
+    "The place to be edited is shared through a YAML anchor, alias or merge key, so that other "
+    "places would change with it.",
+    "Write the value out where it is used, and run the command again.",
+)
+UNSAFE_EDIT = Reason(
+    "unsafe-edit",
+    "The document is written in a way that could not be edited and left as it was otherwise.",
+    "Make the change by hand, or write that part of the document in another way.",
+)
+FILE_CHANGED = Reason(
+    "file-changed",
+    "The file is not as it was when it was read, so writing it would lose the newer change.",
+    "Run the command again.",
+)
 INTERNAL_ERROR = Reason(
     "internal-error",
     "A fault of kubectl-llmfit itself. Nothing was done.",
@@ -156,6 +198,14 @@ ALL: tuple[Reason, ...] = (
     CLUSTER_ERROR,
     NO_DRA,
     NO_DEVICES,
+    SHARED_DEVICE,
+    BAD_QUANTITY,
+    SEVERAL_DRIVERS,
+    UNREADABLE_FILE,
+    NOT_A_MANIFEST,
+    SHARED_YAML,
+    UNSAFE_EDIT,
+    FILE_CHANGED,
     INTERNAL_ERROR,
 )
 

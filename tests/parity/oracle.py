@@ -92,7 +92,9 @@ def claim(model: str, options: Options) -> Claim:
     """What ``llmfit claim`` prints without ``--json``."""
     finished = run(model, options)
     finished.check_returncode()
-    quant = re.search(r"^# model: .* params, (.+) ≈ [0-9.]+ GB weights\)$", finished.stdout, re.M)
+    quant = re.search(
+        r"^# model: .* params, (.+) ≈ [0-9.]+ GB weights\)$", finished.stdout, re.MULTILINE
+    )
     if quant is None:
         raise RuntimeError(f"unexpected header for {model}: {finished.stdout[:400]}")
     return Claim(yaml.safe_load(finished.stdout), quant.group(1))

@@ -10,7 +10,7 @@ import re
 
 from kubectl_llmfit.core import reasons
 from kubectl_llmfit.core.model import Model
-from kubectl_llmfit.core.reasons import Problem, quoted
+from kubectl_llmfit.core.reasons import Problem, quoted, refuse
 
 CLAIM_NAME_STEM_MAX = 48
 CLAIM_NAME_SUFFIX = "-fit"
@@ -39,8 +39,16 @@ def claim_name(model: Model) -> str:
 
     Lower case; every run of other characters becomes one dash; at most 48 characters; no dash at
     the ends; then ``-fit``. Source: llmfit, whose names programs already know.
+
+    Raises:
+        Refused: ``invalid-name``: the model's name has no letter or digit of ASCII to make one of.
     """
     stem = re.sub(r"[^a-z0-9]+", "-", model.name.lower()).strip("-")
+    if not stem:
+        raise refuse(
+            reasons.INVALID_NAME,
+            f"no name can be made of model {quoted(model.name)}; give one with --name",
+        )
     return stem[:CLAIM_NAME_STEM_MAX].strip("-") + CLAIM_NAME_SUFFIX
 
 

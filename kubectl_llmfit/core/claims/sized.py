@@ -76,8 +76,7 @@ def size_claim(
     Raises:
         Refused: everything that is wrong with the three, all at once where it can be told.
     """
-    origin = "name" if target.name is not None else f"name derived from model {model.name}"
-    problems = subdomain_problems(object_name(model, target), origin)
+    problems = _name_problems(model, target)
     problems += subdomain_problems(target.device_class, "device_class")
     problems += _placement_problems(placement)
     needed: Demand | None = None
@@ -102,8 +101,19 @@ def size_claim(
 
 
 def object_name(model: Model, target: ClaimTarget) -> str:
-    """``metadata.name``: the target's, else the one derived from the model's name."""
+    """``metadata.name``: the target's, else the one derived from the model's name.
+
+    Raises:
+        Refused: ``invalid-name`` where none can be derived.
+    """
     return target.name if target.name is not None else claim_name(model)
+
+
+def _name_problems(model: Model, target: ClaimTarget) -> list[Problem]:
+    try:
+        return subdomain_problems(object_name(model, target), "name")
+    except Refused as refused:
+        return list(refused.problems)
 
 
 def _plan(

@@ -7,6 +7,7 @@ library, for YAML 1.1 and 1.2 readers alike.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,6 +19,7 @@ _PLAIN_RE = re.compile(r"[A-Za-z][-A-Za-z0-9_./]*")
 _WORDS_WITH_A_MEANING = frozenset(
     ("y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf")
 )
+_SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _FOLD_AT = " && "
 _WIDTH = 96
 
@@ -40,14 +42,33 @@ def scalar(value: str | bool | int | float) -> str:
     """``value`` as a YAML scalar on one line; strings are quoted when a reader could err."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, (int, float)):
+    if isinstance(value, float):
+        return _float(value)
+    if isinstance(value, int):
         return repr(value)
     if _PLAIN_RE.fullmatch(value) and value.lower() not in _WORDS_WITH_A_MEANING:
         return value
-    import json  # rarely needed, and its import would be felt in every render
+    return '"' + "".join(map(_escaped, value)) + '"'
 
-    # A JSON string is a YAML double-quoted scalar: the escapes are a subset.
-    return json.dumps(value)
+
+def _float(value: float) -> str:
+    """Shortest decimal text; YAML 1.1 wants a point in the mantissa and names for the rest."""
+    if math.isnan(value):
+        return ".nan"
+    if math.isinf(value):
+        return ".inf" if value > 0 else "-.inf"
+    mantissa, e, exponent = repr(value).partition("e")
+    return f"{mantissa}.0e{exponent}" if e and "." not in mantissa else repr(value)
+
+
+def _escaped(character: str) -> str:
+    """``character`` inside double quotes; ASCII, as YAML 1.1 and 1.2 both escape it."""
+    if character in _SHORT_ESCAPES:
+        return _SHORT_ESCAPES[character]
+    code = ord(character)
+    if 0x20 <= code < 0x7F:
+        return character
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def _mapping(mapping: Mapping[str, Any], indent: str) -> list[str]:
@@ -71,11 +92,15 @@ def _entry(head: str, value: Any, indent: str) -> list[str]:
 def _sequence(items: Sequence[Any], indent: str) -> list[str]:
     lines: list[str] = []
     for item in items:
+        inner = indent + "  "
         if isinstance(item, Mapping) and item:
-            block = _mapping(item, indent + "  ")
-            lines += [f"{indent}- {block[0].lstrip()}", *block[1:]]
+            block = _mapping(item, inner)
+        elif isinstance(item, (list, tuple)) and item:
+            block = _sequence(item, inner)
         else:
-            lines.append(f"{indent}- {scalar(item)}")
+            block = _entry(indent + " ", item, indent)
+        # The first line of a block stands behind the dash.
+        lines += [f"{indent}- {block[0].lstrip()}", *block[1:]]
     return lines
 
 

@@ -143,14 +143,17 @@ def demand(model: Model, target: ClaimTarget) -> Demand:
         raise Refused((*problems, *refused.problems)) from None
     if problems:
         raise Refused(problems)
-    weights_gb = _disk_gb(model, quant)
+    try:
+        weights_gb = _disk_gb(model, quant)
+    except OverflowError:
+        weights_gb = math.inf
     memory_gb = _memory_gb(model, quant, weights_gb)
     bandwidth_gbs = target.min_tps * weights_gb * 100.0 / float(target.efficiency_pct)
     if not (weights_gb > 0 and memory_gb * GI <= _INT64_MAX and bandwidth_gbs <= _INT64_MAX):
         raise refuse(
             reasons.UNSIZED_MODEL,
-            f"model {quoted(model.name)} cannot be sized: {model.parameters} parameters lead to "
-            f"{weights_gb:g} GB of weights; correct its entry",
+            f"model {quoted(model.name)} cannot be sized: its parameters and floors lead to "
+            f"{weights_gb:g} GB of weights and {memory_gb:g} GB of memory; correct its entry",
         )
     return Demand(quant, weights_gb, memory_gb, bandwidth_gbs)
 

@@ -1,0 +1,1 @@
+"""Whole outputs, written down once and compared with what the command line prints."""

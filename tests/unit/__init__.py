@@ -1,0 +1,1 @@
+"""What each part does, against arithmetic by hand, specifications and independent readers."""
