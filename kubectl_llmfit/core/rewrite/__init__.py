@@ -1,0 +1,1 @@
+"""From a pod and a plan to a decision and operations; every shell applies the same ones."""

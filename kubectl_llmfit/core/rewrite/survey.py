@@ -1,0 +1,151 @@
+"""What a pod asks for in legacy resources: who wants how many devices of what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from kubectl_llmfit.core import reasons
+from kubectl_llmfit.core.drivers import DEFAULT
+from kubectl_llmfit.core.reasons import Problem, Refused, quoted
+from kubectl_llmfit.core.rewrite.counts import device_count
+from kubectl_llmfit.core.rewrite.legacy import Legacy, Unusable, classify
+from kubectl_llmfit.core.rewrite.operations import Path
+
+SECTIONS = ("limits", "requests")
+
+
+class Role(Enum):
+    """When a container runs: beside the others, all along beside them, or before them."""
+
+    MAIN = "container"
+    SIDECAR = "sidecar"
+    INIT = "init container"
+
+
+@dataclass(frozen=True)
+class Want:
+    """``count`` devices that a container asks for under one legacy name; 0 takes the name out."""
+
+    legacy: Legacy
+    count: int
+
+
+@dataclass(frozen=True)
+class Container:
+    """A container of a pod: where it is, its role, and what it wants."""
+
+    path: Path
+    name: str
+    role: Role
+    spec: Mapping[str, Any]
+    wants: tuple[Want, ...] = ()
+
+    @property
+    def resources(self) -> Mapping[str, Any]:
+        """Its ``resources``; empty where there are none."""
+        return mapping(self.spec.get("resources"))
+
+
+@dataclass(frozen=True)
+class Survey:
+    """A pod's containers in the order in which they start, and what they want of one driver."""
+
+    driver: str | None
+    containers: tuple[Container, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def wanting(self) -> tuple[Container, ...]:
+        """Containers that name a legacy resource of the driver, be it with a count of 0."""
+        return tuple(each for each in self.containers if each.wants)
+
+
+def survey(pod_spec: Mapping[str, Any], driver: str | None = None) -> Survey:
+    """Reads the legacy resources of ``pod_spec`` that become devices of ``driver``.
+
+    ``driver`` is the one that the caller wants; ``None`` takes the vendor's of the legacy names.
+    llmfit.ai stands in for every vendor. Names of other vendors, and of other kinds of devices,
+    are not looked at.
+
+    Raises:
+        Refused: every name that no claim can stand in for, every count that is none, or
+            ``several-drivers``.
+    """
+    containers = list(_containers(pod_spec))
+    problems: list[Problem] = []
+    notes: list[str] = []
+    read = [_read(each, driver, problems, notes) for each in containers]
+    found = list(dict.fromkeys(want.legacy.driver for each in read for want in each.wants))
+    if driver is None and len(found) > 1:
+        sentence = f"the pod asks for devices of {' and '.join(found)}; name one with --driver"
+        problems.append(Problem(reasons.SEVERAL_DRIVERS, sentence))
+    if problems:
+        raise Refused(problems)
+    return Survey(driver or next(iter(found), None), tuple(read), tuple(notes))
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """``value`` if it is a mapping, else an empty one: absent, null and {} are alike."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def _containers(pod_spec: Mapping[str, Any]) -> Iterator[Container]:
+    """Init containers and sidecars in their order, then the main containers."""
+    for field in ("initContainers", "containers"):
+        listed = pod_spec.get(field)
+        for index, spec in enumerate(listed if isinstance(listed, list) else ()):
+            if not isinstance(spec, Mapping):
+                continue
+            role = Role.MAIN
+            if field == "initContainers":
+                role = Role.SIDECAR if spec.get("restartPolicy") == "Always" else Role.INIT
+            yield Container((field, index), str(spec.get("name", "")), role, spec)
+
+
+def _read(
+    container: Container, driver: str | None, problems: list[Problem], notes: list[str]
+) -> Container:
+    names = dict.fromkeys(
+        str(name) for section in SECTIONS for name in mapping(container.resources.get(section))
+    )
+    wants = []
+    for name in names:
+        meaning = classify(name)
+        where = f"container {quoted(container.name)}: {name}"
+        if isinstance(meaning, Unusable):
+            if driver is None or driver == DEFAULT.name or name.startswith(_vendor(driver)):
+                problems.append(Problem(meaning.reason, f"{where} {meaning.why}"))
+        elif meaning is not None and driver in (None, DEFAULT.name, meaning.driver):
+            count = _count(container, name, where, problems, notes)
+            wants.append(Want(meaning, count))
+    return Container(container.path, container.name, container.role, container.spec, tuple(wants))
+
+
+def _count(
+    container: Container, name: str, where: str, problems: list[Problem], notes: list[str]
+) -> int:
+    """The limit, else the request; Kubernetes refuses a pod where they differ."""
+    counts: dict[str, int] = {}
+    for section in SECTIONS:
+        values = mapping(container.resources.get(section))
+        if name in values:
+            try:
+                counts[section] = device_count(values[name])
+            except ValueError as error:
+                shown = quoted(str(values[name]), 40)
+                sentence = f"{where}: {shown} in {section} {error}; write a whole number of devices"
+                problems.append(Problem(reasons.BAD_QUANTITY, sentence))
+    if len(set(counts.values())) > 1:
+        notes.append(
+            f"{where} is {counts['limits']} in limits and {counts['requests']} in requests; "
+            "the limit counts"
+        )
+    return counts.get("limits", counts.get("requests", 0))
+
+
+def _vendor(driver: str) -> str:
+    """Start of the resource names of a driver's vendor, such as ``nvidia.com/``."""
+    return driver.removeprefix("gpu.") + "/"
