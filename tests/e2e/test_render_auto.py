@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -132,10 +132,8 @@ def test_plugin_through_kubectl_and_piped_into_apply(
     cluster: Cluster, sandbox: Sandbox, tmp_path: Path
 ) -> None:
     """The promise of the README, as written: one shell line, kubectl on both ends."""
-    plugin = tmp_path / "kubectl-llmfit"
-    entry = shutil.which("kubectl-llmfit")
-    assert entry is not None
-    plugin.symlink_to(entry)
+    # The entry point of the installed package, beside the Python that runs the tests.
+    (tmp_path / "kubectl-llmfit").symlink_to(Path(sys.executable).with_name("kubectl-llmfit"))
     kubectl = "kubectl --namespace " + sandbox.namespace
     done = shell(cluster, tmp_path, f"kubectl llmfit render {MODEL} | {kubectl} apply -f -")
     assert done == "resourceclaim.resource.k8s.io/qwen-qwen2-5-7b-instruct-fit created\n"
