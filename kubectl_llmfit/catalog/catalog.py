@@ -61,7 +61,7 @@ class Catalog:
                 reasons.UNKNOWN_MODEL,
                 f"no model matches {quoted(wanted)}: it has {len(wanted)} characters",
             )
-        exact = self._own.get(wanted.lower()) or self._shipped.exact(wanted)
+        exact = self.exact(wanted)
         if exact is not None:
             return exact
         matches = list(self._containing((wanted,)))
@@ -70,6 +70,10 @@ class Catalog:
         if not matches:
             raise self._unknown(wanted)
         raise _ambiguous(wanted, matches)
+
+    def exact(self, name: str) -> Model | None:
+        """The model called ``name``, without case; ``None`` if there is none."""
+        return self._own.get(name.lower()) or self._shipped.exact(name)
 
     def search(self, words: Sequence[str]) -> list[Model]:
         """Models whose names hold every one of ``words``, without case; the best first."""

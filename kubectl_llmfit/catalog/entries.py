@@ -13,7 +13,8 @@ from typing import Any, Generic, TypeVar
 
 from kubectl_llmfit.core.reasons import Problem, Reason, Refused, printable, quoted
 
-MAX_FILE_BYTES = 4_000_000
+MAX_FILE_BYTES = 1_000_000
+"""Room for some thousand entries; a file full of small nodes takes 20 s to read at this size."""
 MAX_COUNT = 10**16
 """Above any model's parameter count; keeps every later sum finite."""
 MAX_NUMBER = 10.0**7

@@ -13,8 +13,14 @@ from kubectl_llmfit.core.reasons import quoted, refuse
 
 def check(output: str | None, formats: Sequence[str]) -> None:
     """Raises ``Refused`` (``invalid-value``) unless ``output`` is empty or one of ``formats``."""
-    if output and output not in formats:
-        sentence = f"--output: {quoted(output)} is not one of {', '.join(formats)}"
+    if output:
+        check_one_of("--output", output, formats)
+
+
+def check_one_of(flag: str, value: str, choices: Sequence[str]) -> None:
+    """Raises ``Refused`` (``invalid-value``) unless ``value`` is one of ``choices``."""
+    if value not in choices:
+        sentence = f"{flag}: {quoted(value)} is not one of {', '.join(choices)}"
         raise refuse(reasons.INVALID_VALUE, sentence)
 
 

@@ -170,6 +170,31 @@ FILE_CHANGED = Reason(
     "The file is not as it was when it was read, so writing it would lose the newer change.",
     "Run the command again.",
 )
+MODEL_NOT_SAID = Reason(
+    "model-not-said",
+    "Neither a flag, an annotation nor the workload itself says which model it serves.",
+    "Name it with `--model` or the annotation `llmfit.ai/model`.",
+)
+AMBIGUOUS_CONTAINER = Reason(
+    "ambiguous-container",
+    "Several containers of the pod ask for devices, and nothing tells which serves the model.",
+    "Name it with `--container`.",
+)
+UNKNOWN_KIND = Reason(
+    "unknown-kind",
+    "The object asks for accelerators, but where its kind keeps its pod templates is not known.",
+    "Say it with `--template-path`.",
+)
+OPTED_OUT = Reason(
+    "opted-out",
+    'The pod carries the annotation `llmfit.ai/inject: "false"`.',
+    "Take the annotation away to have it changed.",
+)
+NO_LEGACY_DEVICES = Reason(
+    "no-legacy-devices",
+    "No container asks for an accelerator in its limits or requests, so there is nothing to do.",
+    "Nothing; pods that have a claim already are of this kind.",
+)
 INTERNAL_ERROR = Reason(
     "internal-error",
     "A fault of kubectl-llmfit itself. Nothing was done.",
@@ -206,6 +231,11 @@ ALL: tuple[Reason, ...] = (
     SHARED_YAML,
     UNSAFE_EDIT,
     FILE_CHANGED,
+    MODEL_NOT_SAID,
+    AMBIGUOUS_CONTAINER,
+    UNKNOWN_KIND,
+    OPTED_OUT,
+    NO_LEGACY_DEVICES,
     INTERNAL_ERROR,
 )
 

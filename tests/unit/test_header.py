@@ -65,6 +65,12 @@ def test_the_first_line_says_who_wrote_it() -> None:
             ("(0.001235B parameters, F16: 2 bytes each = 0.002469 GB weights)",),
             id="small-numbers-keep-four-digits",
         ),
+        pytest.param(
+            Model("own/small", 873_456_789, "F16"),
+            ClaimTarget(),
+            ("(0.8735B parameters, F16: 2 bytes each = 1.747 GB weights)",),
+            id="numbers-below-one-keep-four-digits",
+        ),
     ],
 )
 def test_the_sums_can_be_done_again(

@@ -86,7 +86,7 @@ def test_every_option_shows_its_default_beside_it(run: Run, command: Words) -> N
     heads = re.findall(r"^  (\S.*|    --.*)$", options, re.MULTILINE)
     assert heads
     for head in heads:
-        assert re.fullmatch(r"(-[a-z], |    )--[a-z-]+=(false|\[\]|\d+|'[^']*'):", head), head
+        assert re.fullmatch(r"(-[A-Za-z], |    )--[a-z-]+=(false|\[\]|\d+|'[^']*'):", head), head
 
 
 def test_the_defaults_are_those_that_render_uses(run: Run) -> None:

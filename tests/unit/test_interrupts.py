@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,18 @@ from tests.unit.commandline import MODEL, REPOSITORY, Run, environment
 INTERRUPTED = 130
 
 
-def test_an_interrupt_ends_it_quietly(tmp_path: Path) -> None:
+def open_when_read(fifo: Path) -> int:
+    """A descriptor for writing, opened as soon as another process has it open for reading."""
+    with ThreadPoolExecutor(1) as pool:
+        opening = pool.submit(os.open, fifo, os.O_WRONLY)
+        try:
+            return opening.result(timeout=60)
+        finally:
+            # Lets go of a thread that still waits, when the other process never came so far.
+            os.close(os.open(fifo, os.O_RDONLY | os.O_NONBLOCK))
+
+
+def test_an_interrupt_while_it_reads_ends_it_quietly(tmp_path: Path) -> None:
     fifo = tmp_path / "models.yaml"
     os.mkfifo(fifo)
     started = subprocess.Popen(
@@ -29,8 +41,7 @@ def test_an_interrupt_ends_it_quietly(tmp_path: Path) -> None:
         env=environment(),
     )
     with started:
-        # Opening for writing returns when the process has opened the file for reading.
-        writer = os.open(fifo, os.O_WRONLY)
+        writer = open_when_read(fifo)
         try:
             started.send_signal(signal.SIGINT)
             out, err = started.communicate(timeout=60)

@@ -146,23 +146,38 @@ def test_an_error_is_readable_whatever_the_locale_is(encoding: str) -> None:
     assert finished.stderr.decode("utf-8").startswith('error: no model matches "模型/größe"; ')
 
 
+def everything(descriptor: int) -> bytes:
+    """What a terminal's other side gets until the last process has closed it."""
+    written = b""
+    while True:
+        try:
+            read = os.read(descriptor, 65536)
+        except OSError:  # Linux says so where others say end of file
+            return written
+        if not read:
+            return written
+        written += read
+
+
 def on_a_terminal(*arguments: str, **changes: str) -> tuple[int, bytes]:
     """Exit code and what a terminal gets of both streams."""
-    master, slave = os.openpty()
+    ours, theirs = os.openpty()
     try:
-        with os.fdopen(slave, "wb", closefd=False) as terminal:
-            finished = whole_process(
-                *arguments, stdout=terminal, stderr=terminal, env=environment(**changes)
-            )
-        os.close(slave)
-        written = b""
-        while True:
-            try:
-                written += os.read(master, 65536)
-            except OSError:  # Linux says so where others say end of file
-                return finished.returncode, written
+        started = subprocess.Popen(
+            [sys.executable, "-m", "kubectl_llmfit", *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=theirs,
+            stderr=theirs,
+            cwd=REPOSITORY,
+            env=environment(**changes),
+        )
     finally:
-        os.close(master)
+        os.close(theirs)
+    try:
+        written = everything(ours)
+        return started.wait(timeout=60), written
+    finally:
+        os.close(ours)
 
 
 def test_a_terminal_that_cannot_show_a_character_gets_its_escape(own: str) -> None:

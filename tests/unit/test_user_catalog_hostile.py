@@ -145,11 +145,11 @@ def test_a_file_that_is_too_large_is_not_read(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
     with path.open("wb") as file:
         file.truncate(10**12)
-    assert error(run, path) == " is larger than 4000000 bytes"
+    assert error(run, path) == " is larger than 1000000 bytes"
 
 
 def test_an_endless_file_ends(run: Run) -> None:
-    assert error(run, "/dev/zero") == " is larger than 4000000 bytes"
+    assert error(run, "/dev/zero") == " is larger than 1000000 bytes"
 
 
 def test_what_cannot_be_read_says_why(run: Run, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -109,6 +110,10 @@ NASTY = (
     "&& b",
     "a && b\n",
     "a && \u00e9",
+    "a && \x07",
+    "a && \x1b[2J",
+    "a && b\nc",
+    "a && b\u2028c",
     "- a && b: c",
     "# a && # b",
     "a &&\tb && c",
@@ -185,7 +190,7 @@ def test_a_nasty_string_stays_a_string(reader: str, text: str) -> None:
         pytest.param({"a": [{}, []]}, id="empty-ones-as-items"),
         pytest.param({"a": {"b": [{"c": [{"d": "x && y"}, "z"]}]}}, id="deep"),
         pytest.param({"a": (1, 2)}, id="tuple-as-a-list"),
-        pytest.param({"a": 1e-05, "b": 1e16, "c": 0.1, "d": 2.0}, id="numbers-with-exponents"),
+        pytest.param({"a": 1e-05, "b": 1e16, "c": 0.1, "d": math.inf}, id="numbers-with-exponents"),
     ],
 )
 def test_a_shape_is_read_back_as_it_was(reader: str, document: dict[str, Any]) -> None:
@@ -203,6 +208,9 @@ def test_a_shape_is_read_back_as_it_was(reader: str, document: dict[str, Any]) -
         pytest.param("llmfit.ai", "llmfit.ai", id="plain"),
         pytest.param("resource.k8s.io/v1", "resource.k8s.io/v1", id="plain-with-a-slash"),
         pytest.param("yes", '"yes"', id="quoted-word"),
+        # Booleans in YAML 1.1's own list, which kubectl's reader follows and PyYAML does not.
+        pytest.param("y", '"y"', id="quoted-y"),
+        pytest.param("N", '"N"', id="quoted-n"),
         pytest.param("1e3", '"1e3"', id="quoted-number"),
         pytest.param("", '""', id="empty"),
         pytest.param("a b", '"a b"', id="space"),
@@ -212,6 +220,10 @@ def test_a_shape_is_read_back_as_it_was(reader: str, document: dict[str, Any]) -
         pytest.param(0, "0", id="zero"),
         pytest.param(-5, "-5", id="negative"),
         pytest.param(20.0, "20.0", id="float"),
+        pytest.param(1e-05, "1.0e-05", id="exponent"),
+        pytest.param(math.inf, ".inf", id="infinity"),
+        pytest.param(-math.inf, "-.inf", id="negative-infinity"),
+        pytest.param(math.nan, ".nan", id="not-a-number"),
     ],
 )
 def test_a_scalar_is_written_in_the_shortest_safe_form(

@@ -67,13 +67,13 @@ def claim_object(
 
 
 def _request(request: DeviceRequest, api_version: str) -> dict[str, Any]:
-    exactly = {
-        "deviceClassName": request.device_class,
-        "selectors": [{"cel": {"expression": each.expression}} for each in request.selectors],
-        # Explicit, because the defaults of a later version may differ from those of today.
-        "allocationMode": "ExactCount",
-        "count": request.count,
-    }
+    exactly: dict[str, Any] = {"deviceClassName": request.device_class}
+    if request.selectors:
+        exactly["selectors"] = [
+            {"cel": {"expression": each.expression}} for each in request.selectors
+        ]
+    # Explicit, because the defaults of a later version may differ from those of today.
+    exactly |= {"allocationMode": "ExactCount", "count": request.count}
     if api_version == V1BETA1:
         return {"name": request.name, **exactly}
     return {"name": request.name, "exactly": exactly}

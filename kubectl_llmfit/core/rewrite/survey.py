@@ -87,6 +87,20 @@ def survey(pod_spec: Mapping[str, Any], driver: str | None = None) -> Survey:
     return Survey(driver or next(iter(found), None), tuple(read), tuple(notes))
 
 
+def names_devices(value: Any) -> bool:
+    """Whether any limits or requests below ``value`` name an accelerator."""
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, list):
+            waiting += each
+        elif isinstance(each, Mapping):
+            waiting += each.values()
+            if any(classify(str(name)) for key in SECTIONS for name in mapping(each.get(key))):
+                return True
+    return False
+
+
 def mapping(value: Any) -> Mapping[str, Any]:
     """``value`` if it is a mapping, else an empty one: absent, null and {} are alike."""
     return value if isinstance(value, Mapping) else {}
