@@ -25,6 +25,7 @@ BROKEN_PIPE = 141
     name="llmfit",
     modules={
         "render": ("kubectl_llmfit.commands.render:command", "Print the claim that fits a model"),
+        "patch": ("kubectl_llmfit.commands.patch:command", "Put claims into workloads in files"),
         "models": ("kubectl_llmfit.commands.models:group", "Search the catalog and show a model"),
         "boards": ("kubectl_llmfit.commands.boards:command", "List the boards that are known"),
         "completion": (
@@ -56,8 +57,7 @@ def main(arguments: list[str] | None = None) -> int:
         return INTERRUPTED
     except OSError as error:
         streams.abandon_output()
-        problem = Problem(reasons.CANNOT_WRITE, f"standard output: {error.strerror}")
-        streams.report([problem])
+        streams.report([_unexpected(error)])
         return FAILURE
 
 
@@ -91,6 +91,14 @@ def _run(arguments: list[str]) -> int:
         sentence = f"{type(error).__name__}: {error}; please report it with the command line"
         streams.report([Problem(reasons.INTERNAL_ERROR, sentence)])
     return FAILURE
+
+
+def _unexpected(error: OSError) -> Problem:
+    """Files are checked where they are read, so what is left is the output, or our own data."""
+    if error.filename is not None:
+        sentence = f"{error.filename}: {error.strerror}; install kubectl-llmfit again"
+        return Problem(reasons.INTERNAL_ERROR, sentence)
+    return Problem(reasons.CANNOT_WRITE, f"standard output: {error.strerror}")
 
 
 def _lower_first(sentence: str) -> str:

@@ -1,0 +1,1 @@
+"""Manifests in files: reading, editing, inserting and writing."""
