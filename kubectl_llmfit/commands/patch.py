@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import click
@@ -17,6 +17,7 @@ from kubectl_llmfit.core import reasons
 from kubectl_llmfit.core.claims import yaml
 from kubectl_llmfit.core.claims.header import comment, header
 from kubectl_llmfit.core.claims.objects import API_VERSIONS, V1
+from kubectl_llmfit.core.engines import ConfigMapReader
 from kubectl_llmfit.core.reasons import Problem, Refused, printable
 from kubectl_llmfit.core.request import Sourced
 from kubectl_llmfit.core.rewrite.decide import Decision, Inject, Knowledge, Skip, Wishes, decide_all
@@ -47,6 +48,11 @@ class _Decided:
     def injected(self) -> tuple[Inject, ...]:
         """The pod templates that get a claim."""
         return tuple(each for each in self.decisions if isinstance(each, Inject))
+
+    @property
+    def skipped(self) -> tuple[Skip, ...]:
+        """The pod templates that stay as they are."""
+        return tuple(each for each in self.decisions if isinstance(each, Skip))
 
 
 @click.command(
@@ -187,7 +193,7 @@ def _decide(
                 decided.append(_Decided(located, _name(located.value), (_UNKNOWN_KIND,)))
             continue
         namespace = (located.value.get("metadata") or {}).get("namespace")
-        own = Wishes(wishes.layer, wishes.model, wishes.container, wishes.api_version, namespace)
+        own = replace(wishes, namespace=namespace)
         try:
             decisions = decide_all(located.value, paths, own, knowledge)
         except Refused as refused:
@@ -219,7 +225,7 @@ def _name(workload: Mapping[str, Any]) -> str:
     return f"{kind}.{group}/{name}" if group else f"{kind}/{name}"
 
 
-def _config_maps(manifest: Manifest) -> Any:
+def _config_maps(manifest: Manifest) -> ConfigMapReader:
     """The data of the ConfigMaps of the same file, by name; others are not known."""
     found = {
         (each.value.get("metadata") or {}).get("name"): each.value.get("data") or {}
@@ -271,14 +277,17 @@ def _joined(texts: Sequence[str]) -> str:
 
 
 def _report(decided: Sequence[_Decided]) -> None:
+    """A line for each workload on standard error, then what else changes with it."""
     for each in decided:
-        for decision in each.decisions:
-            if isinstance(decision, Inject):
-                streams.note(f"{each.name} patched")
-                for consequence in decision.consequences:
-                    streams.warn(f"{each.name}: {consequence}")
-            else:
-                streams.note(f"{each.name} skipped: {decision.sentence} ({decision.reason.token})")
+        if each.injected:
+            streams.note(f"{each.name} patched")
+            said = (consequence for inject in each.injected for consequence in inject.consequences)
+            for consequence in dict.fromkeys(said):
+                streams.warn(f"{each.name}: {consequence}")
+            continue
+        skips = (f"{skip.sentence} ({skip.reason.token})" for skip in each.skipped)
+        for reason in dict.fromkeys(skips):
+            streams.note(f"{each.name} skipped: {reason}")
 
 
 def _print_decisions(decided: Sequence[tuple[Source, Sequence[_Decided]]]) -> None:
