@@ -25,7 +25,7 @@ BROKEN_PIPE = 141
     name="llmfit",
     modules={
         "render": ("kubectl_llmfit.commands.render:command", "Print the claim that fits a model"),
-        "patch": ("kubectl_llmfit.commands.patch:command", "Put claims into workloads in files"),
+        "patch": ("kubectl_llmfit.commands.patch:command", "Put claims into workloads"),
         "models": ("kubectl_llmfit.commands.models:group", "Search the catalog and show a model"),
         "boards": ("kubectl_llmfit.commands.boards:command", "List the boards that are known"),
         "completion": (

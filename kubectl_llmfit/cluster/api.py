@@ -42,6 +42,11 @@ class Api:
                 raise
             return self._pages(path)
 
+    def read(self, target: str, *arguments: str) -> list[Object]:
+        """Objects by ``TYPE/NAME``, or of ``TYPE`` with ``arguments`` that select, as kubectl's."""
+        found: Object = json.loads(self._kubectl.run(["get", target, *arguments, "--output=json"]))
+        return found["items"] if found.get("kind") == "List" else [found]
+
     def apply(
         self, item: Object, *, field_manager: str = FIELD_MANAGER, dry_run: bool = False
     ) -> Object:

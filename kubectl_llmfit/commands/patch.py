@@ -1,9 +1,8 @@
-"""``kubectl llmfit patch``: claims put into workloads in files, and the legacy limits taken out."""
+"""``kubectl llmfit patch``: claims put into workloads, and the legacy limits taken out."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -11,54 +10,42 @@ import click
 from kubectl_llmfit.catalog import Catalog
 from kubectl_llmfit.catalog.boards import load_boards
 from kubectl_llmfit.console import flags, formats, streams
+from kubectl_llmfit.console.cluster_flags import handed_on, kubectl_flags
 from kubectl_llmfit.console.command import KubectlCommand
 from kubectl_llmfit.console.completion import complete_model, one_of
-from kubectl_llmfit.core import reasons
-from kubectl_llmfit.core.claims import yaml
-from kubectl_llmfit.core.claims.header import comment, header
-from kubectl_llmfit.core.claims.objects import API_VERSIONS, V1
-from kubectl_llmfit.core.engines import ConfigMapReader
-from kubectl_llmfit.core.reasons import Problem, Refused, printable
+from kubectl_llmfit.core.claims.objects import API_VERSIONS
+from kubectl_llmfit.core.reasons import Refused
 from kubectl_llmfit.core.request import Sourced
-from kubectl_llmfit.core.rewrite.decide import Decision, Inject, Knowledge, Skip, Wishes, decide_all
-from kubectl_llmfit.core.rewrite.operations import ABSENT, Operation, Path, pointer
-from kubectl_llmfit.core.rewrite.survey import names_devices
-from kubectl_llmfit.core.rewrite.workloads import kind_of, pod_templates
-from kubectl_llmfit.files.documents import Located, Manifest
-from kubectl_llmfit.files.editing import edited
-from kubectl_llmfit.files.sources import Source, read_all
+from kubectl_llmfit.core.rewrite.consequences import Consequence
+from kubectl_llmfit.core.rewrite.decide import Knowledge, Wishes
 from kubectl_llmfit.files.writing import write_back
-
-_UNKNOWN_KIND = Skip(
-    reasons.UNKNOWN_KIND,
-    "it asks for accelerators in a place that is no pod template known here; if it is one, say "
-    "where with --template-path",
+from kubectl_llmfit.patching.decided import Decided, as_dict
+from kubectl_llmfit.patching.live import (
+    CLIENT,
+    DRY_RUNS,
+    NO_DRY_RUN,
+    SERVER,
+    Live,
+    Outcome,
+    patch_live,
+    read_targets,
 )
+from kubectl_llmfit.patching.manifests import joined, patch_files
 
-
-@dataclass(frozen=True)
-class _Decided:
-    """A workload of a file, its name as kubectl prints it, and what becomes of its pods."""
-
-    located: Located
-    name: str
-    decisions: tuple[Decision, ...]
-
-    @property
-    def injected(self) -> tuple[Inject, ...]:
-        """The pod templates that get a claim."""
-        return tuple(each for each in self.decisions if isinstance(each, Inject))
-
-    @property
-    def skipped(self) -> tuple[Skip, ...]:
-        """The pod templates that stay as they are."""
-        return tuple(each for each in self.decisions if isinstance(each, Skip))
+_SUFFIXES = {NO_DRY_RUN: "", CLIENT: " (dry run)", SERVER: " (server dry run)"}
 
 
 @click.command(
     cls=KubectlCommand,
+    bare={"--dry-run": CLIENT},
     examples="""
-        # Print the workload with a claim in the place of its GPU limits
+        # Put a claim into a Deployment of the cluster, in the place of its GPU limits
+        kubectl llmfit patch deployment/vllm
+
+        # See what that would do, with the API server's word on it
+        kubectl llmfit patch deployment/vllm --dry-run=server
+
+        # Print a workload of a file with a claim
         kubectl llmfit patch -f deployment.yaml
 
         # Change the file itself, and keep the old one as deployment.yaml.orig
@@ -71,6 +58,7 @@ class _Decided:
         kubectl llmfit patch -f deployment.yaml --json
     """,
 )
+@click.argument("targets", metavar="[TYPE/NAME...]", nargs=-1)
 @click.option(
     "-f",
     "--filename",
@@ -80,6 +68,18 @@ class _Decided:
     help="File or folder with manifests to change, or - for standard input. May be repeated.",
 )
 @click.option("-R", "--recursive", is_flag=True, help="Also read the folders in a folder of -f.")
+@click.option("-l", "--selector", help="Label selector: all workloads of TYPE that it matches.")
+@click.option("--all", "every", is_flag=True, help="All workloads of TYPE in the namespace.")
+@click.option(
+    "-n", "--namespace", help="Namespace of the workloads. If empty, that of the current context."
+)
+@click.option(
+    "--dry-run",
+    default=NO_DRY_RUN,
+    help="Change nothing in the cluster. One of: (none, client, server).",
+    shell_complete=one_of(DRY_RUNS),
+)
+@click.option("--force", is_flag=True, help="Patch a workload although another controller owns it.")
 @click.option(
     "--model",
     help="Model that the workloads serve. If empty, the annotation llmfit.ai/model or the "
@@ -105,8 +105,8 @@ class _Decided:
 )
 @click.option(
     "--api-version",
-    default=V1,
-    help=f"API version of the ResourceClaimTemplate. One of: ({', '.join(API_VERSIONS)}).",
+    help=f"API version of the ResourceClaimTemplate. One of: ({', '.join(API_VERSIONS)}). If "
+    f"empty, the newest that the cluster serves; {API_VERSIONS[0]} for files.",
     shell_complete=one_of(API_VERSIONS),
 )
 @click.option(
@@ -128,46 +128,33 @@ class _Decided:
 )
 @flags.catalog
 @flags.boards
+@kubectl_flags
 @click.pass_context
-def command(ctx: click.Context, /, filenames: Sequence[str], **given: Any) -> None:
-    """Put a claim into workloads in files, in the place of their legacy GPU limits.
+def command(ctx: click.Context, /, targets: Sequence[str], **given: Any) -> None:
+    """Put a claim into workloads, in the place of their legacy GPU limits.
 
     Which model a workload serves is read off its containers (vLLM, SGLang, TGI, llama.cpp, Ollama,
-    TensorRT-LLM, KServe), or said by the annotation llmfit.ai/model or --model. The generated
-    ResourceClaimTemplate is put in front of the workload; every other byte of the file stays.
+    TensorRT-LLM, KServe), or said by the annotation llmfit.ai/model or --model.
 
-    Where a workload cannot be changed, nothing is written, and every reason is listed.
+    TYPE/NAME, or TYPE with names, -l or --all, patches workloads of the cluster: the generated
+    ResourceClaimTemplate is made first, then the workload is changed as it was read. -f patches
+    files: the template is put in front of the workload, and every other byte stays.
     """
-    if not filenames:
-        raise click.UsageError("name at least one file with -f", ctx)
+    if bool(targets) == bool(given["filenames"]):
+        raise click.UsageError("name workloads as TYPE/NAME, or files with -f", ctx)
     if given["backup"] and not given["in_place"]:
         raise click.UsageError("--backup goes with --in-place only", ctx)
-    formats.check_one_of("--api-version", given["api_version"], API_VERSIONS)
-    sources, unread = read_all(filenames, given["recursive"])
+    formats.check_one_of("--dry-run", given["dry_run"], DRY_RUNS)
+    if given["api_version"]:
+        formats.check_one_of("--api-version", given["api_version"], API_VERSIONS)
     catalog = Catalog.open(given["catalog_files"])
-    wishes = _wishes(ctx, given)
     boards = load_boards(given["board_files"])
-    problems = list(unread.problems) if unread is not None else []
-    decided: list[tuple[Source, list[_Decided]]] = []
-    for source in sources:
-        problems += source.manifest.problems
-        knowledge = Knowledge(
-            catalog.resolve, catalog.exact, lambda: boards, _config_maps(source.manifest)
-        )
-        found, refused = _decide(source.manifest, wishes, knowledge, given["template_path"])
-        problems += refused
-        decided.append((source, found))
-    if problems:
-        raise Refused(problems)
-    texts = [(source, _text(source.manifest, found)) for source, found in decided]
-    if given["as_json"]:
-        _print_decisions(decided)
-    elif given["in_place"]:
-        for source, text in texts:
-            write_back(source, text, given["backup"])
+    wishes = _wishes(ctx, given)
+    knowledge = Knowledge(catalog.resolve, catalog.exact, lambda: boards)
+    if targets:
+        _patch_live(ctx, _words(ctx, targets, given), wishes, knowledge, given)
     else:
-        streams.write(_joined([text for _, text in texts]))
-    _report([each for _, found in decided for each in found])
+        _patch_files(wishes, knowledge, given)
 
 
 def _wishes(ctx: click.Context, given: Mapping[str, Any]) -> Wishes:
@@ -176,161 +163,100 @@ def _wishes(ctx: click.Context, given: Mapping[str, Any]) -> Wishes:
         layer=flags.layer(ctx),
         model=Sourced(model, "--model") if model else None,
         container=given["container"] or None,
-        api_version=given["api_version"],
+        api_version=given["api_version"] or API_VERSIONS[0],
     )
 
 
-def _decide(
-    manifest: Manifest, wishes: Wishes, knowledge: Knowledge, template_path: str | None
-) -> tuple[list[_Decided], list[Problem]]:
-    """What becomes of the workloads of ``manifest``, and what stands in the way."""
-    decided: list[_Decided] = []
-    problems: list[Problem] = []
-    for located in manifest.objects:
-        paths = _paths(located.value, template_path)
-        if not paths:
-            if names_devices(located.value):
-                decided.append(_Decided(located, _name(located.value), (_UNKNOWN_KIND,)))
-            continue
-        namespace = (located.value.get("metadata") or {}).get("namespace")
-        own = replace(wishes, namespace=namespace)
-        try:
-            decisions = decide_all(located.value, paths, own, knowledge)
-        except Refused as refused:
-            problems += [
-                Problem(each.reason, f"{located.where}: {each.sentence}")
-                for each in refused.problems
-            ]
-        else:
-            decided.append(_Decided(located, _name(located.value), decisions))
-    return decided, problems
+def _words(
+    ctx: click.Context, targets: Sequence[str], given: Mapping[str, Any]
+) -> list[tuple[str, ...]]:
+    """What to ask kubectl for, one workload or one selection at a time."""
+    selecting = [f"--selector={given['selector']}"] if given["selector"] else []
+    if selecting or given["every"]:
+        if any("/" in target for target in targets):
+            raise click.UsageError("-l and --all go with a TYPE, not with names", ctx)
+        return [(target, *selecting) for target in targets]
+    if any("/" in target for target in targets):
+        if not all(target.count("/") == 1 and all(target.split("/")) for target in targets):
+            raise click.UsageError("name every workload as TYPE/NAME", ctx)
+        return [(target,) for target in targets]
+    kind, *names = targets
+    if not names:
+        raise click.UsageError(f"name workloads of {kind}, or select them with -l or --all", ctx)
+    return [(f"{kind}/{name}",) for name in names]
 
 
-def _paths(workload: Mapping[str, Any], template_path: str | None) -> tuple[Path, ...]:
-    kind = kind_of(workload)
-    if kind is not None:
-        return pod_templates(workload, kind.templates)
-    if not template_path:
-        return ()
-    parts = template_path.strip(".").split(".")
-    return pod_templates(workload, (tuple(int(p) if p.isdigit() else p for p in parts),))
-
-
-def _name(workload: Mapping[str, Any]) -> str:
-    """As kubectl names an object in its messages: ``deployment.apps/vllm``."""
-    group = str(workload.get("apiVersion", "")).rpartition("/")[0]
-    kind = str(workload.get("kind", "")).lower()
-    metadata = workload.get("metadata") or {}
-    name = metadata.get("name") or metadata.get("generateName") or ""
-    return f"{kind}.{group}/{name}" if group else f"{kind}/{name}"
-
-
-def _config_maps(manifest: Manifest) -> ConfigMapReader:
-    """The data of the ConfigMaps of the same file, by name; others are not known."""
-    found = {
-        (each.value.get("metadata") or {}).get("name"): each.value.get("data") or {}
-        for each in manifest.objects
-        if each.value.get("kind") == "ConfigMap"
-    }
-    return found.get
-
-
-def _text(manifest: Manifest, decided: Sequence[_Decided]) -> str:
-    """The manifest's text as it will be: each template once, before the first that names it."""
-    operations: dict[Located, tuple[Operation, ...]] = {}
-    before: dict[Located, str] = {}
-    written: set[tuple[str | None, str]] = set()
-    for each in decided:
-        operations[each.located] = tuple(
-            operation for inject in each.injected for operation in inject.operations
-        )
-        new = []
-        for inject in each.injected:
-            metadata = inject.template["metadata"]
-            identity = (metadata.get("namespace"), metadata["name"])
-            if identity not in written:
-                written.add(identity)
-                new.append(_generated(inject))
-        if new:
-            before[each.located] = yaml.dump_all(new)
-    return edited(manifest, operations, before)
-
-
-def _generated(inject: Inject) -> str:
-    """The template's document below its comments: the sums, and who said what."""
-    width = max(len(field) for field in inject.sources) + 1
-    origins = [
-        f"{f'{field}:'.ljust(width)}  {printable(sourced.value)}, from {printable(sourced.origin)}"
-        for field, sourced in inject.sources.items()
-    ]
-    return header(inject.sized) + comment(origins) + yaml.dump(inject.template)
-
-
-def _joined(texts: Sequence[str]) -> str:
-    """Several files' texts as one stream."""
-    joined = ""
-    for text in texts:
-        if joined and not joined.endswith("\n"):
-            joined += "\n"
-        joined += ("---\n" if joined else "") + text
-    return joined
-
-
-def _report(decided: Sequence[_Decided]) -> None:
-    """A line for each workload on standard error, then what else changes with it."""
-    for each in decided:
-        if each.injected:
-            streams.note(f"{each.name} patched")
-            said = (consequence for inject in each.injected for consequence in inject.consequences)
-            for consequence in dict.fromkeys(said):
-                streams.warn(f"{each.name}: {consequence}")
-            continue
-        skips = (f"{skip.sentence} ({skip.reason.token})" for skip in each.skipped)
-        for reason in dict.fromkeys(skips):
-            streams.note(f"{each.name} skipped: {reason}")
-
-
-def _print_decisions(decided: Sequence[tuple[Source, Sequence[_Decided]]]) -> None:
-    from kubectl_llmfit.console.formats import as_json
-
-    streams.write(
-        as_json(
-            [
-                {"object": each.name, "where": each.located.where, **_as_dict(decision)}
-                for _, found in decided
-                for each in found
-                for decision in each.decisions
-            ]
-        )
+def _patch_files(wishes: Wishes, knowledge: Knowledge, given: Mapping[str, Any]) -> None:
+    patched = patch_files(
+        given["filenames"],
+        wishes,
+        knowledge,
+        recursive=given["recursive"],
+        template_path=given["template_path"],
     )
+    decided = [each for one in patched for each in one.decided]
+    if given["as_json"]:
+        _print_decisions(decided)
+    elif given["in_place"]:
+        for one in patched:
+            write_back(one.source, one.text, given["backup"])
+    else:
+        streams.write(joined([one.text for one in patched]))
+    for each in decided:
+        _report(streams.note, each, each.consequences, "")
 
 
-def _as_dict(decision: Decision) -> dict[str, Any]:
-    if not isinstance(decision, Inject):
-        return {
-            "decision": "skip",
-            "reason": decision.reason.token,
-            "message": decision.sentence,
-        }
-    return {
-        "decision": "inject",
-        "sources": {
-            field: {"value": sourced.value, "origin": sourced.origin}
-            for field, sourced in decision.sources.items()
-        },
-        "consequences": [
-            {"token": each.token, "message": each.sentence} for each in decision.consequences
-        ],
-        "template": decision.template,
-        "operations": [_operation(each) for each in decision.operations],
-    }
+def _patch_live(
+    ctx: click.Context,
+    words: Sequence[tuple[str, ...]],
+    wishes: Wishes,
+    knowledge: Knowledge,
+    given: Mapping[str, Any],
+) -> None:
+    from dataclasses import replace
+
+    from kubectl_llmfit.cluster.api import Api
+    from kubectl_llmfit.cluster.discovery import discover
+    from kubectl_llmfit.cluster.kubectl import Kubectl
+
+    api = Api(Kubectl(handed_on(ctx), streams.note))
+    offer = discover(api)
+    if not given["api_version"]:
+        wishes = replace(wishes, api_version=offer.api_versions[0])
+    dry_run = CLIENT if given["as_json"] else given["dry_run"]
+    live = Live(api, offer, wishes, knowledge, dry_run, given["force"], given["template_path"])
+    workloads, problems = read_targets(api, words)
+    outcomes: list[Outcome] = []
+    for workload in workloads:
+        outcomes.append(patch_live(live, workload))
+        if not given["as_json"]:
+            _report_live(outcomes[-1], _SUFFIXES[dry_run])
+    if given["as_json"]:
+        _print_decisions([each.decided for each in outcomes if each.decided is not None])
+    problems += [problem for each in outcomes for problem in each.problems]
+    if len(workloads) > 1 and problems:
+        failed = sum(bool(each.problems) for each in outcomes)
+        streams.note(f"{len(workloads) - failed} of {len(workloads)} workloads done.")
+    if problems:
+        raise Refused(problems)
 
 
-def _operation(operation: Operation) -> dict[str, Any]:
-    """Path, old and new; a side that is absent is left out."""
-    shown: dict[str, Any] = {"path": pointer(operation.path)}
-    if operation.old is not ABSENT:
-        shown["old"] = operation.old
-    if operation.new is not ABSENT:
-        shown["new"] = operation.new
-    return shown
+def _report_live(outcome: Outcome, suffix: str) -> None:
+    if outcome.decided is not None:
+        _report(streams.line, outcome.decided, outcome.consequences, suffix)
+
+
+def _report(say: Any, decided: Decided, consequences: Iterable[Consequence], suffix: str) -> None:
+    """A line for the workload, then on standard error what else changes with it."""
+    if decided.injected:
+        say(f"{decided.name} patched{suffix}")
+        for consequence in consequences:
+            streams.warn(f"{decided.name}: {consequence}")
+        return
+    reasons = (f"{skip.sentence} ({skip.reason.token})" for skip in decided.skipped)
+    for reason in dict.fromkeys(reasons):
+        say(f"{decided.name} skipped: {reason}")
+
+
+def _print_decisions(decided: Iterable[Decided]) -> None:
+    streams.write(formats.as_json([shown for each in decided for shown in as_dict(each)]))

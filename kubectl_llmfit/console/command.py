@@ -7,6 +7,7 @@ then ``Usage:``; and a usage error is one ``error:`` line with a pointer to the 
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -24,10 +25,14 @@ _UNKNOWN = "kubectl_llmfit.unknown_command"
 class KubectlCommand(click.Command):
     """A command whose help has kubectl's form; ``examples`` are the lines below that head."""
 
-    def __init__(self, *args: Any, examples: str = "", **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, examples: str = "", bare: Mapping[str, str] | None = None, **kwargs: Any
+    ) -> None:
+        """``bare``: what a flag means that stands without a value; it never takes the next word."""
         kwargs.setdefault("context_settings", {"help_option_names": ["-h", "--help"]})
         super().__init__(*args, **kwargs)
         self.examples = inspect.cleandoc(examples)
+        self.bare = dict(bare or {})
 
     def get_help(self, ctx: click.Context) -> str:
         """The whole help text, without a newline at its end."""
@@ -42,8 +47,9 @@ class KubectlCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """As click's, but every usage error knows the command whose help explains it."""
+        valued = [f"{each}={self.bare[each]}" if each in self.bare else each for each in args]
         try:
-            return super().parse_args(ctx, args)
+            return super().parse_args(ctx, valued)
         except click.UsageError as error:
             error.ctx = error.ctx or ctx
             raise

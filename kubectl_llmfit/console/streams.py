@@ -40,6 +40,11 @@ def write(text: str) -> None:
     sys.stdout.write(text)
 
 
+def line(text: str) -> None:
+    """One line of a command's result on standard output."""
+    write(f"{printable(text)}\n")
+
+
 def note(text: str) -> None:
     """One line of information on standard error."""
     sys.stderr.write(f"{printable(text)}\n")

@@ -180,6 +180,16 @@ AMBIGUOUS_CONTAINER = Reason(
     "Several containers of the pod ask for devices, and nothing tells which serves the model.",
     "Name it with `--container`.",
 )
+IMMUTABLE_WORKLOAD = Reason(
+    "immutable-workload",
+    "Kubernetes does not let this kind of object be changed once it is there.",
+    "Patch its owner, or its file, and create it anew.",
+)
+OWNED_WORKLOAD = Reason(
+    "owned-workload",
+    "Another controller owns the workload and would undo the change.",
+    "Patch the owner instead; `--force` patches all the same.",
+)
 UNKNOWN_KIND = Reason(
     "unknown-kind",
     "The object asks for accelerators, but where its kind keeps its pod templates is not known.",
@@ -233,6 +243,8 @@ ALL: tuple[Reason, ...] = (
     FILE_CHANGED,
     MODEL_NOT_SAID,
     AMBIGUOUS_CONTAINER,
+    IMMUTABLE_WORKLOAD,
+    OWNED_WORKLOAD,
     UNKNOWN_KIND,
     OPTED_OUT,
     NO_LEGACY_DEVICES,

@@ -28,8 +28,10 @@ _PROMPT = "$ "
 _FENCE = re.compile(r"( *)(`{3,}|~{3,})(.*)")
 # A stage of a pipeline or list that runs kubectl, but neither this plugin nor krew.
 _OTHER_KUBECTL = re.compile(r"(?:^|[|;&])\s*kubectl\s+(?!(?:llmfit|krew)\b)")
-# The plugin's own flags that make it look at a cluster.
-_PLUGIN_LOOKS = re.compile(r"\bkubectl\s+llmfit\s[^|;&]*--driver[ =]auto\b")
+# What makes the plugin itself look at a cluster: a driver to find, a workload to patch.
+_PLUGIN_LOOKS = re.compile(
+    r"\bkubectl\s+llmfit\s(?:[^|;&]*--driver[ =]auto\b|patch\s+[a-z]+/|patch\s[^|;&]*--all\b)"
+)
 _PLUGIN = re.compile(r"(?:^|[|;&])\s*kubectl\s+llmfit\b")
 
 

@@ -38,6 +38,7 @@ def test_there_are_some() -> None:
     steps = [*EXAMPLES, *(step for block in BLOCKS for step in block.steps)]
     assert any(step.command.endswith("| kubectl apply -f -") for step in steps)
     assert any("--driver auto" in step.command for step in steps)
+    assert any("patch deployment/" in step.command for step in steps)
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.place)
@@ -47,5 +48,7 @@ def test_documented_commands(block: Block, shell: Shell) -> None:
 
 
 @pytest.mark.parametrize("step", EXAMPLES, ids=lambda step: step.command)
-def test_examples_of_the_help(step: Step, shell: Shell) -> None:
+def test_examples_of_the_help(step: Step, shell: Shell, sandbox: Sandbox) -> None:
+    """The workloads that the examples name are those of the documents' files."""
+    sandbox.kubectl("apply", "-f", str(shell.folder / "deployment.yaml"))
     shell.check(step)

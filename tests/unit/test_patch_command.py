@@ -156,8 +156,13 @@ def test_kind_that_is_not_known(run: Run, tmp_path: Path) -> None:
 
 
 WRONG = [
-    pytest.param((), "name at least one file", id="no-file"),
+    pytest.param((), "name workloads as TYPE/NAME, or files with -f", id="nothing"),
     pytest.param(("-f", "x", "--backup", ".b"), "--backup goes with --in-place", id="backup"),
+    pytest.param(("deploy/a", "-f", "x"), "or files with -f", id="both"),
+    pytest.param(("deploy",), "name workloads of deploy", id="type-alone"),
+    pytest.param(("deploy/a", "b"), "name every workload as TYPE/NAME", id="mixed"),
+    pytest.param(("deploy/a", "-l", "x=y"), "go with a TYPE, not with names", id="selector"),
+    pytest.param(("deploy/a", "--dry-run=maybe"), "none, client, server", id="dry-run"),
     pytest.param(("-f", "no-such-file"), "(unreadable-file)", id="missing-file"),
     pytest.param(("-f", "x", "--api-version", "v9"), "--api-version", id="api-version"),
 ]

@@ -1,0 +1,143 @@
+"""A workload and what becomes of it, in the form that both ways of patching share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kubectl_llmfit.core import reasons
+from kubectl_llmfit.core.claims import yaml
+from kubectl_llmfit.core.claims.header import comment, header
+from kubectl_llmfit.core.reasons import printable
+from kubectl_llmfit.core.rewrite.consequences import Consequence
+from kubectl_llmfit.core.rewrite.decide import Decision, Inject, Knowledge, Skip, Wishes, decide_all
+from kubectl_llmfit.core.rewrite.operations import ABSENT, Operation, Path, pointer
+from kubectl_llmfit.core.rewrite.survey import names_devices
+from kubectl_llmfit.core.rewrite.workloads import kind_of, pod_templates
+
+_UNKNOWN_KIND = Skip(
+    reasons.UNKNOWN_KIND,
+    "it asks for accelerators in a place that is no pod template known here; if it is one, say "
+    "where with --template-path",
+)
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A workload's name as kubectl prints it, its place, and what becomes of its pod templates."""
+
+    name: str
+    where: str
+    decisions: tuple[Decision, ...]
+
+    @property
+    def injected(self) -> tuple[Inject, ...]:
+        """The pod templates that get a claim."""
+        return tuple(each for each in self.decisions if isinstance(each, Inject))
+
+    @property
+    def skipped(self) -> tuple[Skip, ...]:
+        """The pod templates that stay as they are."""
+        return tuple(each for each in self.decisions if isinstance(each, Skip))
+
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        """The operations of all pod templates, from the workload's root."""
+        return tuple(each for inject in self.injected for each in inject.operations)
+
+    @property
+    def consequences(self) -> tuple[Consequence, ...]:
+        """What else changes, each thing once."""
+        said = (consequence for inject in self.injected for consequence in inject.consequences)
+        return tuple(dict.fromkeys(said))
+
+    @property
+    def templates(self) -> tuple[Inject, ...]:
+        """One injection for each template that is needed."""
+        by_name = {inject.template["metadata"]["name"]: inject for inject in self.injected}
+        return tuple(by_name.values())
+
+
+def decide_workload(
+    workload: Mapping[str, Any],
+    where: str,
+    wishes: Wishes,
+    knowledge: Knowledge,
+    template_path: str | None,
+) -> Decided | None:
+    """What becomes of ``workload``; ``None`` for an object that has nothing to do with devices.
+
+    Raises:
+        Refused: everything that stands in the way.
+    """
+    paths = _paths(workload, template_path)
+    name = object_name(workload)
+    if not paths:
+        return Decided(name, where, (_UNKNOWN_KIND,)) if names_devices(workload) else None
+    namespace = (workload.get("metadata") or {}).get("namespace")
+    own = replace(wishes, namespace=namespace)
+    return Decided(name, where, decide_all(workload, paths, own, knowledge))
+
+
+def object_name(workload: Mapping[str, Any]) -> str:
+    """As kubectl names an object in its messages: ``deployment.apps/vllm``."""
+    group = str(workload.get("apiVersion", "")).rpartition("/")[0]
+    kind = str(workload.get("kind", "")).lower()
+    metadata = workload.get("metadata") or {}
+    name = metadata.get("name") or metadata.get("generateName") or ""
+    return f"{kind}.{group}/{name}" if group else f"{kind}/{name}"
+
+
+def generated(inject: Inject) -> str:
+    """The template's document below its comments: the sums, and who said what."""
+    width = max(len(field) for field in inject.sources) + 1
+    origins = [
+        f"{f'{field}:'.ljust(width)}  {printable(sourced.value)}, from {printable(sourced.origin)}"
+        for field, sourced in inject.sources.items()
+    ]
+    return header(inject.sized) + comment(origins) + yaml.dump(inject.template)
+
+
+def as_dict(decided: Decided) -> list[dict[str, Any]]:
+    """The decisions for programs, one for each pod template."""
+    place = {"object": decided.name, "where": decided.where}
+    return [{**place, **_decision(each)} for each in decided.decisions]
+
+
+def _paths(workload: Mapping[str, Any], template_path: str | None) -> tuple[Path, ...]:
+    kind = kind_of(workload)
+    if kind is not None:
+        return pod_templates(workload, kind.templates)
+    if not template_path:
+        return ()
+    parts = template_path.strip(".").split(".")
+    return pod_templates(workload, (tuple(int(p) if p.isdecimal() else p for p in parts),))
+
+
+def _decision(decision: Decision) -> dict[str, Any]:
+    if isinstance(decision, Skip):
+        token, sentence = decision.reason.token, decision.sentence
+        return {"decision": "skip", "reason": token, "message": sentence}
+    return {
+        "decision": "inject",
+        "sources": {
+            field: {"value": sourced.value, "origin": sourced.origin}
+            for field, sourced in decision.sources.items()
+        },
+        "consequences": [
+            {"token": each.token, "message": each.sentence} for each in decision.consequences
+        ],
+        "template": decision.template,
+        "operations": [_operation(each) for each in decision.operations],
+    }
+
+
+def _operation(operation: Operation) -> dict[str, Any]:
+    """Path, old and new; a side that is absent is left out."""
+    shown: dict[str, Any] = {"path": pointer(operation.path)}
+    if operation.old is not ABSENT:
+        shown["old"] = operation.old
+    if operation.new is not ABSENT:
+        shown["new"] = operation.new
+    return shown

@@ -1,0 +1,171 @@
+"""Patching workloads in a cluster: the template first, then the workload as it was read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kubectl_llmfit.cluster.api import Api, Object
+from kubectl_llmfit.cluster.discovery import Offer
+from kubectl_llmfit.cluster.kubectl import ApiError
+from kubectl_llmfit.core import reasons
+from kubectl_llmfit.core.engines import ConfigMapReader
+from kubectl_llmfit.core.reasons import Problem, Refused, quoted
+from kubectl_llmfit.core.rewrite.consequences import Consequence
+from kubectl_llmfit.core.rewrite.decide import Inject, Knowledge, Wishes
+from kubectl_llmfit.core.rewrite.live import live_consequences, live_problems
+from kubectl_llmfit.core.rewrite.operations import json_patch
+from kubectl_llmfit.patching.decided import Decided, decide_workload, object_name
+
+ATTEMPTS = 5
+"""How often a workload that others change meanwhile is read and decided anew."""
+
+NO_DRY_RUN, CLIENT, SERVER = "none", "client", "server"
+DRY_RUNS = (NO_DRY_RUN, CLIENT, SERVER)
+
+
+@dataclass(frozen=True)
+class Live:
+    """How to patch: over which connection, into what cluster, and whether for real."""
+
+    api: Api
+    offer: Offer
+    wishes: Wishes
+    knowledge: Knowledge
+    dry_run: str = NO_DRY_RUN
+    force: bool = False
+    template_path: str | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a workload: its decisions and what else happens, or its problems."""
+
+    name: str
+    decided: Decided | None = None
+    consequences: tuple[Consequence, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+def read_targets(
+    api: Api, targets: Sequence[tuple[str, ...]]
+) -> tuple[list[Object], list[Problem]]:
+    """The objects of ``targets`` (each the words behind ``kubectl get``), and what was not read."""
+    found: list[Object] = []
+    problems: list[Problem] = []
+    for target in targets:
+        try:
+            found += api.read(*target)
+        except Refused as refused:
+            problems += refused.problems
+    return found, problems
+
+
+def patch_live(live: Live, workload: Object) -> Outcome:
+    """Decides over ``workload`` and patches it; on a conflict it is read and decided anew.
+
+    The template is there before anything names it. Where the patch then fails, the template that
+    was made for it is named in the problem.
+    """
+    name = object_name(workload)
+    try:
+        for _ in range(ATTEMPTS):
+            decided = _decided(live, workload)
+            if decided is None or not decided.injected:
+                return Outcome(name, decided)
+            try:
+                _carry_out(live, workload, decided)
+            except ApiError as error:
+                if error.status != "Conflict":
+                    raise
+                workload = live.api.read(name, *_namespace_flag(workload))[0]
+            else:
+                return Outcome(name, decided, _consequences(live, workload, decided))
+    except Refused as refused:
+        return Outcome(name, problems=tuple(_named(refused, name)))
+    sentence = f"{name}: others changed it {ATTEMPTS} times meanwhile; run the command again"
+    return Outcome(name, problems=(Problem(reasons.CLUSTER_ERROR, sentence),))
+
+
+def _decided(live: Live, workload: Object) -> Decided | None:
+    problems = live_problems(workload, object_name(workload))
+    immutable = any(each.reason is reasons.IMMUTABLE_WORKLOAD for each in problems)
+    if problems and (immutable or not live.force):
+        raise Refused(problems)
+    namespace = workload["metadata"].get("namespace", "default")
+    knowledge = replace(live.knowledge, config_maps=_config_maps(live.api, namespace))
+    where = f"namespace {namespace}"
+    return decide_workload(workload, where, live.wishes, knowledge, live.template_path)
+
+
+def _carry_out(live: Live, workload: Object, decided: Decided) -> None:
+    if live.dry_run == CLIENT:
+        return
+    is_dry = live.dry_run == SERVER
+    made = [_apply(live.api, inject, is_dry) for inject in decided.templates]
+    # The version that was decided over: any change since then is a conflict.
+    version = {
+        "op": "replace",
+        "path": "/metadata/resourceVersion",
+        "value": workload["metadata"]["resourceVersion"],
+    }
+    patch = [version, *json_patch(decided.operations)]
+    namespace = workload["metadata"].get("namespace")
+    try:
+        live.api.patch(decided.name, patch, namespace=namespace, dry_run=is_dry)
+    except ApiError as error:
+        if error.status == "Conflict" or is_dry:
+            raise
+        note = f"; {' and '.join(made)} stay, for the next try or to be deleted"
+        problem = Problem(error.problems[0].reason, error.problems[0].sentence + note)
+        raise ApiError(problem, error.status) from None
+
+
+def _apply(api: Api, inject: Inject, is_dry: bool) -> str:
+    api.apply(dict(inject.template), dry_run=is_dry)
+    return f"ResourceClaimTemplate {inject.template['metadata']['name']}"
+
+
+def _consequences(live: Live, workload: Object, decided: Decided) -> tuple[Consequence, ...]:
+    classes = dict.fromkeys(
+        request["exactly"]["deviceClassName"]
+        for inject in decided.templates
+        for request in inject.template["spec"]["spec"]["devices"]["requests"]
+        if "exactly" in request
+    )
+    missing = [
+        Consequence(
+            "device-class-missing",
+            f"the cluster has no DeviceClass {quoted(each)}; the pods pend until it is made",
+        )
+        for each in classes
+        if each not in live.offer.device_classes
+    ]
+    return (*decided.consequences, *missing, *live_consequences(workload))
+
+
+def _config_maps(api: Api, namespace: str) -> ConfigMapReader:
+    """ConfigMaps of the namespace; one that is missing or forbidden is not known."""
+
+    def read(name: str) -> dict[str, str] | None:
+        try:
+            found: Any = api.get(f"/api/v1/namespaces/{namespace}/configmaps/{name}")
+        except ApiError:
+            return None
+        data: dict[str, str] = found.get("data") or {}
+        return data
+
+    return read
+
+
+def _namespace_flag(workload: Object) -> tuple[str, ...]:
+    namespace = workload["metadata"].get("namespace")
+    return (f"--namespace={namespace}",) if namespace else ()
+
+
+def _named(refused: Refused, name: str) -> list[Problem]:
+    return [
+        each if each.sentence.startswith(name) else Problem(each.reason, f"{name}: {each.sentence}")
+        for each in refused.problems
+    ]

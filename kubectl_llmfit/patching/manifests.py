@@ -1,0 +1,107 @@
+"""Patching workloads in files: all of a file or nothing, and every other byte stays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from kubectl_llmfit.core.claims import yaml
+from kubectl_llmfit.core.engines import ConfigMapReader
+from kubectl_llmfit.core.reasons import Problem, Refused
+from kubectl_llmfit.core.rewrite.decide import Knowledge, Wishes
+from kubectl_llmfit.core.rewrite.operations import Operation
+from kubectl_llmfit.files.documents import Located, Manifest
+from kubectl_llmfit.files.editing import edited
+from kubectl_llmfit.files.sources import Source, read_all
+from kubectl_llmfit.patching.decided import Decided, decide_workload, generated
+
+
+@dataclass(frozen=True)
+class Patched:
+    """A source, its text as it will be, and what was decided of its workloads."""
+
+    source: Source
+    text: str
+    decided: tuple[Decided, ...]
+
+
+def patch_files(
+    names: Sequence[str],
+    wishes: Wishes,
+    knowledge: Knowledge,
+    *,
+    recursive: bool = False,
+    template_path: str | None = None,
+) -> list[Patched]:
+    """What becomes of the files and folders ``names``; nothing is written.
+
+    Raises:
+        Refused: every document that can't be read and every workload that can't be changed.
+    """
+    sources, unread = read_all(names, recursive)
+    problems = list(unread.problems) if unread is not None else []
+    found: list[tuple[Source, dict[Located, Decided]]] = []
+    for source in sources:
+        problems += source.manifest.problems
+        found.append((source, {}))
+        knows = replace(knowledge, config_maps=_config_maps(source.manifest))
+        for located in source.manifest.objects:
+            try:
+                decided = decide_workload(
+                    located.value, located.where, wishes, knows, template_path
+                )
+            except Refused as refused:
+                problems += _placed(refused, located)
+            else:
+                if decided is not None:
+                    found[-1][1][located] = decided
+    if problems:
+        raise Refused(problems)
+    return [
+        Patched(source, _text(source.manifest, decided), tuple(decided.values()))
+        for source, decided in found
+    ]
+
+
+def joined(texts: Sequence[str]) -> str:
+    """Several files' texts as one stream."""
+    stream = ""
+    for text in texts:
+        if stream and not stream.endswith("\n"):
+            stream += "\n"
+        stream += ("---\n" if stream else "") + text
+    return stream
+
+
+def _placed(refused: Refused, located: Located) -> list[Problem]:
+    return [Problem(each.reason, f"{located.where}: {each.sentence}") for each in refused.problems]
+
+
+def _config_maps(manifest: Manifest) -> ConfigMapReader:
+    """The data of the ConfigMaps of the same file, by name; others are not known."""
+    found = {
+        (each.value.get("metadata") or {}).get("name"): each.value.get("data") or {}
+        for each in manifest.objects
+        if each.value.get("kind") == "ConfigMap"
+    }
+    read: Callable[[str], dict[str, str] | None] = found.get
+    return read
+
+
+def _text(manifest: Manifest, decided: dict[Located, Decided]) -> str:
+    """The manifest's text as it will be: each template once, before the first that names it."""
+    operations: dict[Located, tuple[Operation, ...]] = {}
+    before: dict[Located, str] = {}
+    written: set[tuple[str | None, str]] = set()
+    for located, each in decided.items():
+        operations[located] = each.operations
+        new = []
+        for inject in each.templates:
+            metadata = inject.template["metadata"]
+            identity = (metadata.get("namespace"), metadata["name"])
+            if identity not in written:
+                written.add(identity)
+                new.append(generated(inject))
+        if new:
+            before[located] = yaml.dump_all(new)
+    return edited(manifest, operations, before)
