@@ -248,7 +248,7 @@ def _report_live(outcome: Outcome, suffix: str) -> None:
 
 def _report(say: Any, decided: Decided, consequences: Iterable[Consequence], suffix: str) -> None:
     """A line for the workload, then on standard error what else changes with it."""
-    if decided.injected:
+    if decided.changed:
         say(f"{decided.name} patched{suffix}")
         for consequence in consequences:
             streams.warn(f"{decided.name}: {consequence}")

@@ -11,7 +11,8 @@ from kubectl_llmfit.core.claims import yaml
 from kubectl_llmfit.core.claims.header import comment, header
 from kubectl_llmfit.core.reasons import printable
 from kubectl_llmfit.core.rewrite.consequences import Consequence
-from kubectl_llmfit.core.rewrite.decide import Decision, Inject, Knowledge, Skip, Wishes, decide_all
+from kubectl_llmfit.core.rewrite.decide import Knowledge, Wishes, decide_all
+from kubectl_llmfit.core.rewrite.decision import Decision, Finish, Inject, Skip
 from kubectl_llmfit.core.rewrite.operations import ABSENT, Operation, Path, pointer
 from kubectl_llmfit.core.rewrite.survey import names_devices
 from kubectl_llmfit.core.rewrite.workloads import kind_of, pod_templates
@@ -37,6 +38,11 @@ class Decided:
         return tuple(each for each in self.decisions if isinstance(each, Inject))
 
     @property
+    def changed(self) -> tuple[Inject | Finish, ...]:
+        """The pod templates that do not stay as they are."""
+        return tuple(each for each in self.decisions if not isinstance(each, Skip))
+
+    @property
     def skipped(self) -> tuple[Skip, ...]:
         """The pod templates that stay as they are."""
         return tuple(each for each in self.decisions if isinstance(each, Skip))
@@ -44,12 +50,12 @@ class Decided:
     @property
     def operations(self) -> tuple[Operation, ...]:
         """The operations of all pod templates, from the workload's root."""
-        return tuple(each for inject in self.injected for each in inject.operations)
+        return tuple(each for change in self.changed for each in change.operations)
 
     @property
     def consequences(self) -> tuple[Consequence, ...]:
         """What else changes, each thing once."""
-        said = (consequence for inject in self.injected for consequence in inject.consequences)
+        said = (consequence for change in self.changed for consequence in change.consequences)
         return tuple(dict.fromkeys(said))
 
     @property
@@ -119,18 +125,19 @@ def _decision(decision: Decision) -> dict[str, Any]:
     if isinstance(decision, Skip):
         token, sentence = decision.reason.token, decision.sentence
         return {"decision": "skip", "reason": token, "message": sentence}
-    return {
-        "decision": "inject",
-        "sources": {
-            field: {"value": sourced.value, "origin": sourced.origin}
-            for field, sourced in decision.sources.items()
-        },
+    changes = {
         "consequences": [
             {"token": each.token, "message": each.sentence} for each in decision.consequences
         ],
-        "template": decision.template,
         "operations": [_operation(each) for each in decision.operations],
     }
+    if isinstance(decision, Finish):
+        return {"decision": "finish", **changes}
+    sources = {
+        field: {"value": sourced.value, "origin": sourced.origin}
+        for field, sourced in decision.sources.items()
+    }
+    return {"decision": "inject", "sources": sources, "template": decision.template, **changes}
 
 
 def _operation(operation: Operation) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from kubectl_llmfit.core import reasons
 from kubectl_llmfit.core.engines import ConfigMapReader
 from kubectl_llmfit.core.reasons import Problem, Refused, quoted
 from kubectl_llmfit.core.rewrite.consequences import Consequence
-from kubectl_llmfit.core.rewrite.decide import Inject, Knowledge, Wishes
+from kubectl_llmfit.core.rewrite.decide import Knowledge, Wishes
+from kubectl_llmfit.core.rewrite.decision import Inject
 from kubectl_llmfit.core.rewrite.live import live_consequences, live_problems
 from kubectl_llmfit.core.rewrite.operations import json_patch
 from kubectl_llmfit.patching.decided import Decided, decide_workload, object_name
@@ -72,7 +73,7 @@ def patch_live(live: Live, workload: Object) -> Outcome:
     try:
         for _ in range(ATTEMPTS):
             decided = _decided(live, workload)
-            if decided is None or not decided.injected:
+            if decided is None or not decided.changed:
                 return Outcome(name, decided)
             try:
                 _carry_out(live, workload, decided)
@@ -115,7 +116,7 @@ def _carry_out(live: Live, workload: Object, decided: Decided) -> None:
     try:
         live.api.patch(decided.name, patch, namespace=namespace, dry_run=is_dry)
     except ApiError as error:
-        if error.status == "Conflict" or is_dry:
+        if error.status == "Conflict" or is_dry or not made:
             raise
         note = f"; {' and '.join(made)} stay, for the next try or to be deleted"
         problem = Problem(error.problems[0].reason, error.problems[0].sentence + note)

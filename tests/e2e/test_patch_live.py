@@ -91,6 +91,19 @@ def test_second_run_changes_nothing(cluster: Cluster, sandbox: Sandbox) -> None:
     assert deployment(sandbox)["metadata"]["generation"] == version
 
 
+def test_limit_that_an_old_file_put_back_goes_out_again(cluster: Cluster, sandbox: Sandbox) -> None:
+    sandbox.kubectl("apply", "-f", "-", input=DEPLOYMENT)
+    patch(cluster, sandbox, "deployment/vllm")
+    converted = deployment(sandbox)["spec"]["template"]["spec"]
+    sandbox.kubectl("apply", "-f", "-", input=DEPLOYMENT)
+    assert resources(sandbox)["limits"]["nvidia.com/gpu"] == "1"
+    code, out, err = patch(cluster, sandbox, "deployment/vllm")
+    assert (code, out) == (0, "deployment.apps/vllm patched\n"), err
+    assert "(claim-kept)" in err
+    assert deployment(sandbox)["spec"]["template"]["spec"] == converted
+    assert len(templates(sandbox)) == 1
+
+
 @pytest.mark.parametrize(
     ("flag", "said"),
     [

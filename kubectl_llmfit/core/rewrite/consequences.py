@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kubectl_llmfit.core.reasons import quoted
+from kubectl_llmfit.core.rewrite.held import claims_named
 from kubectl_llmfit.core.rewrite.survey import Container, Survey, mapping
 
 
@@ -40,13 +41,34 @@ _LABEL_PREFIXES = (
 
 def consequences(pod_spec: Mapping[str, Any], survey: Survey) -> tuple[Consequence, ...]:
     """The consequences of turning what ``survey`` found in ``pod_spec`` into a claim."""
-    wanting = [each for each in survey.wanting if any(want.count for want in each.wants)]
+    wanting = [
+        each
+        for each in survey.wanting
+        if each.holds_claim or any(want.count for want in each.wants)
+    ]
     if not wanting:
         return ()
-    found = [*_shared(wanting), *_pod(pod_spec, wanting)]
+    found = [*_claims(wanting), *_shared(wanting), *_pod(pod_spec, wanting)]
     for container in wanting:
         found += [*_environment(container), *_privileges(container)]
     return tuple(dict.fromkeys(found))
+
+
+def _claims(containers: Iterable[Container]) -> Iterator[Consequence]:
+    for container in containers:
+        if container.holds_claim:
+            yield Consequence(
+                "claim-kept",
+                f"container {quoted(container.name)} has a generated claim already, which stays as "
+                "it is; only the limits beside it go out",
+            )
+            continue
+        for name in claims_named(container.spec):
+            yield Consequence(
+                "other-claim-stays",
+                f"container {quoted(container.name)} refers to claim {quoted(name)} already, which "
+                "stays; where that asks for the same devices, the pod gets them twice",
+            )
 
 
 def _shared(containers: Iterable[Container]) -> Iterator[Consequence]:

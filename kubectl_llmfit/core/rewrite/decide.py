@@ -1,4 +1,4 @@
-"""What becomes of a workload: injected, skipped or refused, each with its reason.
+"""Deciding what becomes of a workload; a refusal is an exception with all of its reasons.
 
 One function for every shell: the same pod gets the same answer on the command line, in a file and
 at admission.
@@ -25,52 +25,22 @@ from kubectl_llmfit.core.engines import (
     shards,
 )
 from kubectl_llmfit.core.model import Model
-from kubectl_llmfit.core.reasons import Problem, Reason, Refused, quoted, refuse
+from kubectl_llmfit.core.reasons import Problem, Refused, quoted, refuse
 from kubectl_llmfit.core.request import ClaimRequest, Layer, Sourced, merge
 from kubectl_llmfit.core.rewrite import annotated
 from kubectl_llmfit.core.rewrite.claim import PodClaim, claim_for
 from kubectl_llmfit.core.rewrite.consequences import Consequence, consequences
+from kubectl_llmfit.core.rewrite.decision import Decision, Finish, Inject, Skip
+from kubectl_llmfit.core.rewrite.held import TEMPLATE_DIGITS, TEMPLATE_PREFIX
 from kubectl_llmfit.core.rewrite.legacy import Legacy
 from kubectl_llmfit.core.rewrite.operations import Operation, Path, value_at
-from kubectl_llmfit.core.rewrite.pod import operations_for
+from kubectl_llmfit.core.rewrite.pod import limits_out, operations_for
 from kubectl_llmfit.core.rewrite.survey import Container, Survey, mapping, survey
 
 if TYPE_CHECKING:
     from kubectl_llmfit.core.boards import Board
 
-TEMPLATE_PREFIX = "llmfit-"
 TEMPLATE_LABEL = "app.kubernetes.io/managed-by"
-_DIGEST_LENGTH = 12
-
-
-@dataclass(frozen=True)
-class Inject:
-    """The workload gets a claim.
-
-    Attributes:
-        operations: from the workload's root.
-        template: the ResourceClaimTemplate that they refer to.
-        sized: the model's part of the claim, with its numbers.
-        sources: what was used, by field, each value with its origin.
-        consequences: what else changes.
-    """
-
-    operations: tuple[Operation, ...]
-    template: Mapping[str, Any]
-    sized: SizedClaim
-    sources: Mapping[str, Sourced[str]]
-    consequences: tuple[Consequence, ...]
-
-
-@dataclass(frozen=True)
-class Skip:
-    """There is nothing to do, and why."""
-
-    reason: Reason
-    sentence: str
-
-
-Decision = Inject | Skip
 
 
 @dataclass(frozen=True)
@@ -157,6 +127,9 @@ def decide(
     found = survey(spec, _driver(stated))
     engines = find_engines(spec, knowledge.config_maps)
     container = _model_container(found, engines, wishes.container)
+    if container is None and any(each.holds_claim for each in found.wanting):
+        operations = _from_root(template_path, limits_out(found.wanting))
+        return Finish(operations, consequences(spec, found))
     if container is None:
         return Skip(reasons.NO_LEGACY_DEVICES, "no container asks for an accelerator by its limits")
     facts = _facts(container, engines, elsewhere)
@@ -167,14 +140,17 @@ def decide(
     item = _template(claim, wishes)
     operations = operations_for(spec, found.wanting, claim, item["metadata"]["name"])
     return Inject(
-        operations=tuple(
-            replace(each, path=(*template_path, "spec", *each.path)) for each in operations
-        ),
+        operations=_from_root(template_path, operations),
         template=item,
         sized=sized,
         sources={"model": model_source, **sources},
         consequences=(*_notes(found, facts, container), *consequences(spec, found)),
     )
+
+
+def _from_root(template_path: Path, operations: Sequence[Operation]) -> tuple[Operation, ...]:
+    """Operations on a pod's spec as those on the workload that holds its template."""
+    return tuple(replace(each, path=(*template_path, "spec", *each.path)) for each in operations)
 
 
 def _driver(stated: ClaimRequest) -> str | None:
@@ -335,7 +311,7 @@ def _template(claim: PodClaim, wishes: Wishes) -> dict[str, Any]:
         claim.plan, Metadata("", wishes.namespace), template=True, api_version=wishes.api_version
     )
     canonical = json.dumps([nameless["apiVersion"], nameless["spec"]], sort_keys=True)
-    digest = hashlib.sha256(canonical.encode()).hexdigest()[:_DIGEST_LENGTH]
+    digest = hashlib.sha256(canonical.encode()).hexdigest()[:TEMPLATE_DIGITS]
     metadata = Metadata(
         f"{TEMPLATE_PREFIX}{digest}", wishes.namespace, {TEMPLATE_LABEL: "kubectl-llmfit"}
     )

@@ -36,6 +36,11 @@ def operations_for(
     return tuple(operations)
 
 
+def limits_out(containers: Sequence[Container]) -> tuple[Operation, ...]:
+    """The operations that take the legacy resources of ``containers`` out, and nothing else."""
+    return tuple(each for container in containers for each in _container(container, ()))
+
+
 def _container(
     container: Container, references: Sequence[Mapping[str, str]]
 ) -> Iterable[Operation]:

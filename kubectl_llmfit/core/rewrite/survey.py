@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -11,6 +11,7 @@ from kubectl_llmfit.core import reasons
 from kubectl_llmfit.core.drivers import DEFAULT
 from kubectl_llmfit.core.reasons import Problem, Refused, quoted
 from kubectl_llmfit.core.rewrite.counts import device_count
+from kubectl_llmfit.core.rewrite.held import claims_held
 from kubectl_llmfit.core.rewrite.legacy import Legacy, Unusable, classify
 from kubectl_llmfit.core.rewrite.operations import Path
 
@@ -35,13 +36,17 @@ class Want:
 
 @dataclass(frozen=True)
 class Container:
-    """A container of a pod: where it is, its role, and what it wants."""
+    """A container of a pod: where it is, its role, and what it wants.
+
+    One that holds a generated claim has its devices: its limits count 0 and only go out.
+    """
 
     path: Path
     name: str
     role: Role
     spec: Mapping[str, Any]
     wants: tuple[Want, ...] = ()
+    holds_claim: bool = False
 
     @property
     def resources(self) -> Mapping[str, Any]:
@@ -116,7 +121,9 @@ def _containers(pod_spec: Mapping[str, Any]) -> Iterator[Container]:
             role = Role.MAIN
             if field == "initContainers":
                 role = Role.SIDECAR if spec.get("restartPolicy") == "Always" else Role.INIT
-            yield Container((field, index), str(spec.get("name", "")), role, spec)
+            holds_claim = bool(claims_held(pod_spec, spec))
+            name = str(spec.get("name", ""))
+            yield Container((field, index), name, role, spec, holds_claim=holds_claim)
 
 
 def _read(
@@ -134,8 +141,8 @@ def _read(
                 problems.append(Problem(meaning.reason, f"{where} {meaning.why}"))
         elif meaning is not None and driver in (None, DEFAULT.name, meaning.driver):
             count = _count(container, name, where, problems, notes)
-            wants.append(Want(meaning, count))
-    return Container(container.path, container.name, container.role, container.spec, tuple(wants))
+            wants.append(Want(meaning, 0 if container.holds_claim else count))
+    return replace(container, wants=tuple(wants))
 
 
 def _count(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
@@ -9,7 +10,8 @@ import pytest
 from kubectl_llmfit.core.model import Model
 from kubectl_llmfit.core.reasons import UNKNOWN_MODEL, Refused, refuse
 from kubectl_llmfit.core.request import Sourced
-from kubectl_llmfit.core.rewrite.decide import Decision, Inject, Knowledge, Skip, Wishes, decide_all
+from kubectl_llmfit.core.rewrite.decide import Knowledge, Wishes, decide_all
+from kubectl_llmfit.core.rewrite.decision import Decision, Finish, Inject, Skip
 from kubectl_llmfit.core.rewrite.operations import applied
 from kubectl_llmfit.core.rewrite.workloads import kind_of, pod_templates
 from tests.unit.drivers import boards
@@ -225,3 +227,44 @@ def test_annotation_that_cannot_be_read_names_itself(name: str, value: str) -> N
         decided(deployment(pod(vllm()), **{name: value}))
     (problem,) = caught.value.problems
     assert problem.sentence.startswith(f"annotation llmfit.ai/{name.replace('_', '-')}: ")
+
+
+def with_limit(workload: Object, index: int = 0) -> Object:
+    """The workload after someone who knows nothing of the claim put the limit back."""
+    again = copy.deepcopy(workload)
+    resources = again["spec"]["template"]["spec"]["containers"][index]["resources"]
+    resources.setdefault("limits", {})["nvidia.com/gpu"] = 1
+    return again
+
+
+def test_limit_put_back_beside_the_claim_goes_out_again() -> None:
+    converted = applied(deployment(pod(vllm())), injected(deployment(pod(vllm()))).operations)
+    decision = decided(with_limit(converted))
+    assert isinstance(decision, Finish)
+    assert applied(with_limit(converted), decision.operations) == converted
+    assert "claim-kept" in [each.token for each in decision.consequences]
+
+
+def test_container_with_its_claim_takes_no_part_in_another() -> None:
+    """The engine's limit came back, and a second container with a limit was added."""
+    converted = applied(deployment(pod(vllm())), injected(deployment(pod(vllm()))).operations)
+    before = converted["spec"]["template"]["spec"]["containers"][0]
+    both = with_limit(converted)
+    both["spec"]["template"]["spec"]["containers"].append(container("other", gpu=1))
+    inject = injected(both, model=Sourced("ten", "--model"))
+    spec = applied(both, inject.operations)["spec"]["template"]["spec"]
+    assert spec["containers"][0] == before
+    assert spec["containers"][1]["resources"] == {"claims": [{"name": "llmfit-1"}]}
+    assert [each["name"] for each in spec["resourceClaims"]] == ["llmfit", "llmfit-1"]
+    (request,) = inject.template["spec"]["spec"]["devices"]["requests"]
+    assert request["exactly"]["count"] == 1
+
+
+def test_claim_that_is_not_known_is_named() -> None:
+    """It may be a network card's, so that it is no reason to do nothing."""
+    spec = pod(vllm())
+    spec["containers"][0]["resources"]["claims"] = [{"name": "nic"}]
+    spec["resourceClaims"] = [{"name": "nic", "resourceClaimTemplateName": "nics"}]
+    inject = injected(deployment(spec))
+    (said,) = (each for each in inject.consequences if each.token == "other-claim-stays")
+    assert 'claim "nic"' in said.sentence

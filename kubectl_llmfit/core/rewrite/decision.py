@@ -1,0 +1,56 @@
+"""What is decided of a pod template: a claim goes in, or only limits out, or nothing changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kubectl_llmfit.core.claims.sized import SizedClaim
+from kubectl_llmfit.core.reasons import Reason
+from kubectl_llmfit.core.request import Sourced
+from kubectl_llmfit.core.rewrite.consequences import Consequence
+from kubectl_llmfit.core.rewrite.operations import Operation
+
+
+@dataclass(frozen=True)
+class Inject:
+    """The workload gets a claim.
+
+    Attributes:
+        operations: from the workload's root.
+        template: the ResourceClaimTemplate that they refer to.
+        sized: the model's part of the claim, with its numbers.
+        sources: what was used, by field, each value with its origin.
+        consequences: what else changes.
+    """
+
+    operations: tuple[Operation, ...]
+    template: Mapping[str, Any]
+    sized: SizedClaim
+    sources: Mapping[str, Sourced[str]]
+    consequences: tuple[Consequence, ...]
+
+
+@dataclass(frozen=True)
+class Finish:
+    """The workload has its claim already, and the limits that stand beside it go out.
+
+    Attributes:
+        operations: from the workload's root.
+        consequences: what else changes.
+    """
+
+    operations: tuple[Operation, ...]
+    consequences: tuple[Consequence, ...]
+
+
+@dataclass(frozen=True)
+class Skip:
+    """There is nothing to do, and why."""
+
+    reason: Reason
+    sentence: str
+
+
+Decision = Inject | Finish | Skip
