@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kubectl_llmfit.cluster.api import Api
+from kubectl_llmfit.cluster.kubectl import ApiError
 from kubectl_llmfit.core import reasons
 from kubectl_llmfit.core.claims.objects import API_VERSIONS
 from kubectl_llmfit.core.drivers.auto import Published
@@ -21,50 +22,77 @@ class Offer:
     """A cluster as claims see it.
 
     Attributes:
-        server_version: such as ``v1.37.2``.
-        api_versions: served versions that we can write, the best first.
-        device_classes: name → extended resource name that the class also serves, or ``None``.
-        published: devices by driver and kind.
+        api_version: the best served version that we can write.
+        device_classes: name → extended resource name that the class also serves, or ``None``;
+            ``None`` in its whole where the user may not list them.
     """
 
-    server_version: str
-    api_versions: tuple[str, ...]
-    device_classes: dict[str, str | None]
-    published: Published
+    api_version: str
+    device_classes: dict[str, str | None] | None
+
+    def lacks(self, device_class: str) -> bool:
+        """Whether the cluster is known to have no such DeviceClass."""
+        return self.device_classes is not None and device_class not in self.device_classes
 
 
 def discover(api: Api) -> Offer:
-    """Asks the cluster.
+    """Asks the cluster for what every user of it may know; one request where it serves the best.
 
     Raises:
         Refused: ``no-dra`` where the cluster serves no version that we can write; or why the
             cluster could not be asked.
     """
-    server_version = str(api.get("/version").get("gitVersion", "unknown"))
+    best = API_VERSIONS[0]
+    try:
+        return Offer(best, _device_classes(api, best))
+    except ApiError as error:
+        # Rights are asked for before the version is looked at: neither says what is served.
+        if error.status not in ("NotFound", "Forbidden"):
+            raise
+    version = _served(api)
+    try:
+        return Offer(version, _device_classes(api, version))
+    except ApiError as error:
+        # Classes belong to the cluster: who works in one namespace may not see them.
+        if error.status != "Forbidden":
+            raise
+    return Offer(version, None)
+
+
+def published_devices(api: Api, offer: Offer) -> Published:
+    """What the cluster's slices publish.
+
+    Raises:
+        Refused: why they could not be listed.
+    """
+    return published(api.list_all(f"/apis/{offer.api_version}/resourceslices"))
+
+
+def _served(api: Api) -> str:
+    """The best version that the cluster serves and that we can write."""
     served = {
         version["groupVersion"]
         for group in api.get("/apis").get("groups", ())
         if group.get("name") == _GROUP
         for version in group.get("versions", ())
     }
-    versions = tuple(version for version in API_VERSIONS if version in served)
-    if not versions:
-        raise refuse(
-            reasons.NO_DRA,
-            f"the cluster ({server_version}) serves no version of {_GROUP} that claims can be "
-            f"written for ({', '.join(API_VERSIONS)}); it needs Kubernetes 1.34, or its feature "
-            "DynamicResourceAllocation",
-        )
-    classes = api.list_all(f"/apis/{versions[0]}/deviceclasses")
-    return Offer(
-        server_version=server_version,
-        api_versions=versions,
-        device_classes={
-            each["metadata"]["name"]: each.get("spec", {}).get("extendedResourceName")
-            for each in classes
-        },
-        published=published(api.list_all(f"/apis/{versions[0]}/resourceslices")),
+    for version in API_VERSIONS:
+        if version in served:
+            return version
+    release = api.get("/version").get("gitVersion", "of unknown version")
+    raise refuse(
+        reasons.NO_DRA,
+        f"the cluster ({release}) serves no version of {_GROUP} that claims can be written for "
+        f"({', '.join(API_VERSIONS)}); it needs Kubernetes 1.34, or its feature "
+        "DynamicResourceAllocation",
     )
+
+
+def _device_classes(api: Api, version: str) -> dict[str, str | None]:
+    return {
+        each["metadata"]["name"]: each.get("spec", {}).get("extendedResourceName")
+        for each in api.list_all(f"/apis/{version}/deviceclasses")
+    }
 
 
 def published(slices: Iterable[dict[str, Any]]) -> Published:

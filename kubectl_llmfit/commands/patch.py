@@ -18,7 +18,6 @@ from kubectl_llmfit.core.reasons import Refused
 from kubectl_llmfit.core.request import Sourced
 from kubectl_llmfit.core.rewrite.consequences import Consequence
 from kubectl_llmfit.core.rewrite.decide import Knowledge, Wishes
-from kubectl_llmfit.files.writing import write_back
 from kubectl_llmfit.patching.decided import Decided, as_dict
 from kubectl_llmfit.patching.live import (
     CLIENT,
@@ -30,7 +29,6 @@ from kubectl_llmfit.patching.live import (
     patch_live,
     read_targets,
 )
-from kubectl_llmfit.patching.manifests import joined, patch_files
 
 _SUFFIXES = {NO_DRY_RUN: "", CLIENT: " (dry run)", SERVER: " (server dry run)"}
 
@@ -147,14 +145,16 @@ def command(ctx: click.Context, /, targets: Sequence[str], **given: Any) -> None
     formats.check_one_of("--dry-run", given["dry_run"], DRY_RUNS)
     if given["api_version"]:
         formats.check_one_of("--api-version", given["api_version"], API_VERSIONS)
+    if targets:
+        _patch_live(ctx, _words(ctx, targets, given), given)
+    else:
+        _patch_files(_wishes(ctx, given), _knowledge(given), given)
+
+
+def _knowledge(given: Mapping[str, Any]) -> Knowledge:
     catalog = Catalog.open(given["catalog_files"])
     boards = load_boards(given["board_files"])
-    wishes = _wishes(ctx, given)
-    knowledge = Knowledge(catalog.resolve, catalog.exact, lambda: boards)
-    if targets:
-        _patch_live(ctx, _words(ctx, targets, given), wishes, knowledge, given)
-    else:
-        _patch_files(wishes, knowledge, given)
+    return Knowledge(catalog.resolve, catalog.exact, lambda: boards)
 
 
 def _wishes(ctx: click.Context, given: Mapping[str, Any]) -> Wishes:
@@ -187,6 +187,9 @@ def _words(
 
 
 def _patch_files(wishes: Wishes, knowledge: Knowledge, given: Mapping[str, Any]) -> None:
+    from kubectl_llmfit.files.writing import write_back
+    from kubectl_llmfit.patching.manifests import joined, patch_files
+
     patched = patch_files(
         given["filenames"],
         wishes,
@@ -207,12 +210,9 @@ def _patch_files(wishes: Wishes, knowledge: Knowledge, given: Mapping[str, Any])
 
 
 def _patch_live(
-    ctx: click.Context,
-    words: Sequence[tuple[str, ...]],
-    wishes: Wishes,
-    knowledge: Knowledge,
-    given: Mapping[str, Any],
+    ctx: click.Context, words: Sequence[tuple[str, ...]], given: Mapping[str, Any]
 ) -> None:
+    from concurrent.futures import ThreadPoolExecutor
     from dataclasses import replace
 
     from kubectl_llmfit.cluster.api import Api
@@ -220,12 +220,17 @@ def _patch_live(
     from kubectl_llmfit.cluster.kubectl import Kubectl
 
     api = Api(Kubectl(handed_on(ctx), streams.note))
-    offer = discover(api)
+    with ThreadPoolExecutor() as pool:
+        # kubectl takes longer to start than the server to answer: both wait beside our own work.
+        discovering = pool.submit(discover, api)
+        reading = pool.submit(read_targets, api, words)
+        wishes, knowledge = _wishes(ctx, given), _knowledge(given)
+        offer = discovering.result()
+        workloads, problems = reading.result()
     if not given["api_version"]:
-        wishes = replace(wishes, api_version=offer.api_versions[0])
+        wishes = replace(wishes, api_version=offer.api_version)
     dry_run = CLIENT if given["as_json"] else given["dry_run"]
     live = Live(api, offer, wishes, knowledge, dry_run, given["force"], given["template_path"])
-    workloads, problems = read_targets(api, words)
     outcomes: list[Outcome] = []
     for workload in workloads:
         outcomes.append(patch_live(live, workload))

@@ -136,21 +136,22 @@ def _layer(ctx: click.Context, given: dict[str, Any]) -> Layer:
     if given["driver"] != flags.AUTO:
         return layer
     from kubectl_llmfit.cluster.api import Api
-    from kubectl_llmfit.cluster.discovery import discover
+    from kubectl_llmfit.cluster.discovery import discover, published_devices
     from kubectl_llmfit.cluster.kubectl import Kubectl
     from kubectl_llmfit.core.drivers.auto import choose_from
 
-    offer = discover(Api(Kubectl(handed_on(ctx), streams.note)))
+    api = Api(Kubectl(handed_on(ctx), streams.note))
+    offer = discover(api)
     if not flags.is_given(ctx, "api_version"):
-        given["api_version"] = offer.api_versions[0]
+        given["api_version"] = offer.api_version
     stated = {field: sourced for field, sourced in layer.items() if field != "driver"}
     if "device_class" not in stated:
-        choice = choose_from(offer.published)
+        choice = choose_from(published_devices(api, offer))
         streams.note(f"Using class {choice.device_class}: {choice.why}.")
         stated["driver"] = Sourced(choice.driver.name, "cluster")
         stated["device_class"] = Sourced(choice.device_class, "cluster")
     device_class = stated["device_class"].value
-    if device_class not in offer.device_classes:
+    if offer.lacks(device_class):
         streams.warn(
             f"the cluster has no DeviceClass {quoted(device_class)}; pods with this claim would "
             "stay pending until it is made"

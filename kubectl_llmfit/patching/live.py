@@ -141,7 +141,7 @@ def _consequences(live: Live, workload: Object, decided: Decided) -> tuple[Conse
             f"the cluster has no DeviceClass {quoted(each)}; the pods pend until it is made",
         )
         for each in classes
-        if each not in live.offer.device_classes
+        if live.offer.lacks(each)
     ]
     return (*decided.consequences, *missing, *live_consequences(workload))
 

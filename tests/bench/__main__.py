@@ -14,8 +14,10 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from tests.bench import patching
 from tests.bench.contenders import MODEL, Setting, models, set_up
 from tests.bench.measure import Series, Spawner, in_turn, spawner
+from tests.controlplane.cluster import Cluster
 
 ORACLE = "llmfit claim MODEL"
 TARGETS = {"entry point, render MODEL": 0.6, "krew archive, render MODEL": 0.8}
@@ -68,6 +70,34 @@ def many_table(setting: Setting, spawn: Spawner, runs: int) -> None:
     _rows(name, _ms(series.seconds), f"{series.seconds / MANY * 1000:.3f} ms", "<= 1 ms")
 
 
+def patch_tables(setting: Setting, folder: Path, runs: int) -> None:
+    """Workloads patched in a file and in a cluster, each against kubectl's nearest command."""
+    with Cluster.start() as cluster:
+        kubectl = str(cluster.bin / "kubectl")
+        path = os.pathsep.join([str(cluster.bin), setting.env["PATH"]])
+        env = {**setting.env, **cluster.environment, "PATH": path}
+        with spawner(env) as spawn:
+            print(f"\n## Patching one Deployment, median of {runs} runs in turn\n")
+            _rows("program", "wall", "ratio", "peak memory", "ratio", "target")
+            for commands, target in (
+                (patching.in_files(kubectl, setting.entry_point, folder), "<= 3"),
+                (patching.in_cluster(cluster, setting.entry_point, runs + 1), "<= 4.5"),
+            ):
+                series = in_turn(spawn, commands, runs)
+                base, ours = series
+                _rows(base, *_figures(series[base], series[base]), "-")
+                _rows(ours, *_figures(series[ours], series[base]), target)
+            print("\nRatios are to the row above, which is kubectl's nearest command.")
+            documents = folder / "documents.yaml"
+            documents.write_text(patching.deployments(MANY), "utf-8")
+            name = "patch -f, 1,000 documents"
+            command = [setting.entry_point, "patch", "-f", str(documents)]
+            many = in_turn(spawn, {name: command}, max(1, runs // 10))[name]
+            print("\n## Patching many documents in one process\n")
+            _rows("command", "wall", "per document", "target")
+            _rows(name, _ms(many.seconds), f"{many.seconds / MANY * 1000:.3f} ms", "<= 10 s in all")
+
+
 def size_table(setting: Setting) -> None:
     """The catalog in the wheel."""
     with zipfile.ZipFile(setting.wheel) as archive:
@@ -90,6 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             render_table(setting, spawn, runs)
             form_table(setting, spawn, runs)
             many_table(setting, spawn, max(1, runs // 3))
+        patch_tables(setting, Path(folder), runs)
         size_table(setting)
     return 0
 

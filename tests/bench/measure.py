@@ -13,6 +13,9 @@ from typing import IO
 
 from tests.bench.spawner import SEPARATOR
 
+ROUND = "{round}"
+"""In a word of a command: the number of the round."""
+
 _SPAWNER = Path(__file__).with_name("spawner.py")
 
 
@@ -99,13 +102,14 @@ def in_turn(
 ) -> dict[str, Series]:
     """Every command once a round, forwards and backwards in turn, after a round that is dropped.
 
-    What else the machine does meanwhile then meets all of them alike.
+    What else the machine does meanwhile then meets all of them alike. ``{round}`` in a word of a
+    command is the round's number, from 0, which is dropped.
     """
     samples: dict[str, list[Sample]] = {name: [] for name in commands}
     for number in range(rounds + 1):
         names = list(commands) if number % 2 else list(commands)[::-1]
         for name in names:
-            sample = spawn.run(commands[name])
+            sample = spawn.run([word.replace(ROUND, str(number)) for word in commands[name]])
             if number:
                 samples[name].append(sample)
     return {name: Series(tuple(taken)) for name, taken in samples.items()}

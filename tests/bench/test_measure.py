@@ -48,20 +48,29 @@ def test_failure_is_no_figure(spawn: Spawner) -> None:
         spawn.run(_python("raise SystemExit(3)"))
 
 
+class Recorder(Spawner):
+    """Notes what it is told to run; the n-th run takes n seconds."""
+
+    def __init__(self) -> None:
+        self.ran: list[str] = []
+
+    def run(self, command: Sequence[str]) -> Sample:
+        self.ran.append(command[0])
+        return Sample(float(len(self.ran)), 1)
+
+
 def test_rounds_alternate_and_the_first_is_dropped() -> None:
-    class Recorder(Spawner):
-        def __init__(self) -> None:
-            self.ran: list[str] = []
-
-        def run(self, command: Sequence[str]) -> Sample:
-            self.ran.append(command[0])
-            return Sample(float(len(self.ran)), 1)
-
     recorder = Recorder()
     series = in_turn(recorder, {"a": ["a"], "b": ["b"]}, 2)
     assert "".join(recorder.ran) == "baabba"
     assert [sample.seconds for sample in series["a"].samples] == [3, 6]
     assert [sample.seconds for sample in series["b"].samples] == [4, 5]
+
+
+def test_a_round_may_have_a_workload_of_its_own() -> None:
+    recorder = Recorder()
+    in_turn(recorder, {"a": ["d{round}"]}, 2)
+    assert recorder.ran == ["d0", "d1", "d2"]
 
 
 def test_ratio_is_the_median_of_pairs() -> None:

@@ -338,6 +338,24 @@ def test_template_of_a_patch_that_is_forbidden_is_named(cluster: Cluster, sandbo
     assert "nvidia.com/gpu" in resources(sandbox)["limits"]
 
 
+def test_rights_in_one_namespace_are_enough(cluster: Cluster, sandbox: Sandbox) -> None:
+    """Device classes and slices belong to the cluster; who may not list them may still patch."""
+    made(sandbox)
+    _role(
+        sandbox,
+        {"apiGroups": ["apps"], "resources": ["deployments"], "verbs": ["get", "patch"]},
+        {
+            "apiGroups": ["resource.k8s.io"],
+            "resources": ["resourceclaimtemplates"],
+            "verbs": ["get", "create", "patch"],
+        },
+    )
+    kubeconfig = cluster.kubeconfig_for(sandbox.namespace, "default")
+    flags = ("-n", sandbox.namespace)
+    done = run("patch", "deployment/vllm", *flags, environment=in_cluster(cluster, kubeconfig))
+    assert (done.returncode, done.stdout) == (0, "deployment.apps/vllm patched\n"), done.stderr
+
+
 def test_forbidden_user(cluster: Cluster, sandbox: Sandbox) -> None:
     made(sandbox)
     kubeconfig = cluster.kubeconfig_for(sandbox.namespace, "default")
