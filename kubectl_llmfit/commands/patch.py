@@ -9,6 +9,7 @@ import click
 
 from kubectl_llmfit.catalog import Catalog
 from kubectl_llmfit.catalog.boards import load_boards
+from kubectl_llmfit.cluster.api import FIELD_MANAGER
 from kubectl_llmfit.console import flags, formats, streams
 from kubectl_llmfit.console.cluster_flags import handed_on, kubectl_flags
 from kubectl_llmfit.console.command import KubectlCommand
@@ -76,6 +77,11 @@ _SUFFIXES = {NO_DRY_RUN: "", CLIENT: " (dry run)", SERVER: " (server dry run)"}
     default=NO_DRY_RUN,
     help="Change nothing in the cluster. One of: (none, client, server).",
     shell_complete=one_of(DRY_RUNS),
+)
+@click.option(
+    "--field-manager",
+    default=FIELD_MANAGER,
+    help="Name of the manager that owns the changed fields.",
 )
 @click.option("--force", is_flag=True, help="Patch a workload although another controller owns it.")
 @click.option(
@@ -230,7 +236,16 @@ def _patch_live(
     if not given["api_version"]:
         wishes = replace(wishes, api_version=offer.api_version)
     dry_run = CLIENT if given["as_json"] else given["dry_run"]
-    live = Live(api, offer, wishes, knowledge, dry_run, given["force"], given["template_path"])
+    live = Live(
+        api,
+        offer,
+        wishes,
+        knowledge,
+        dry_run=dry_run,
+        force=given["force"],
+        template_path=given["template_path"],
+        field_manager=given["field_manager"],
+    )
     outcomes: list[Outcome] = []
     for workload in workloads:
         outcomes.append(patch_live(live, workload))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kubectl_llmfit.cluster.api import Api, Object
+from kubectl_llmfit.cluster.api import FIELD_MANAGER, Api, Object
 from kubectl_llmfit.cluster.discovery import Offer
 from kubectl_llmfit.cluster.kubectl import ApiError
 from kubectl_llmfit.core import reasons
@@ -37,6 +37,7 @@ class Live:
     dry_run: str = NO_DRY_RUN
     force: bool = False
     template_path: str | None = None
+    field_manager: str = FIELD_MANAGER
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ def _carry_out(live: Live, workload: Object, decided: Decided) -> None:
     if live.dry_run == CLIENT:
         return
     is_dry = live.dry_run == SERVER
-    made = [_apply(live.api, inject, is_dry) for inject in decided.templates]
+    made = [_apply(live, inject, is_dry) for inject in decided.templates]
     # The version that was decided over: any change since then is a conflict.
     version = {
         "op": "replace",
@@ -114,7 +115,13 @@ def _carry_out(live: Live, workload: Object, decided: Decided) -> None:
     patch = [version, *json_patch(decided.operations)]
     namespace = workload["metadata"].get("namespace")
     try:
-        live.api.patch(decided.name, patch, namespace=namespace, dry_run=is_dry)
+        live.api.patch(
+            decided.name,
+            patch,
+            namespace=namespace,
+            field_manager=live.field_manager,
+            dry_run=is_dry,
+        )
     except ApiError as error:
         if error.status == "Conflict" or is_dry or not made:
             raise
@@ -123,8 +130,8 @@ def _carry_out(live: Live, workload: Object, decided: Decided) -> None:
         raise ApiError(problem, error.status) from None
 
 
-def _apply(api: Api, inject: Inject, is_dry: bool) -> str:
-    api.apply(dict(inject.template), dry_run=is_dry)
+def _apply(live: Live, inject: Inject, is_dry: bool) -> str:
+    live.api.apply(dict(inject.template), field_manager=live.field_manager, dry_run=is_dry)
     return f"ResourceClaimTemplate {inject.template['metadata']['name']}"
 
 

@@ -81,6 +81,25 @@ def test_new_pods_get_the_device_that_fits(cluster: Cluster, sandbox: Sandbox, b
     assert got.device == "gpu-1"
 
 
+@pytest.mark.parametrize(
+    ("flags", "manager"),
+    [
+        pytest.param((), "kubectl-llmfit", id="default"),
+        pytest.param(("--field-manager", "team-a"), "team-a", id="named"),
+    ],
+)
+def test_field_manager(
+    cluster: Cluster, sandbox: Sandbox, flags: tuple[str, ...], manager: str
+) -> None:
+    made(sandbox)
+    code, _, err = patch(cluster, sandbox, "deployment/vllm", *flags)
+    assert code == 0, err
+    (template,) = sandbox.api.list(*RCT, sandbox.namespace)
+    assert [each["manager"] for each in template["metadata"]["managedFields"]] == [manager]
+    managers = {each["manager"] for each in deployment(sandbox)["metadata"]["managedFields"]}
+    assert manager in managers
+
+
 def test_second_run_changes_nothing(cluster: Cluster, sandbox: Sandbox) -> None:
     made(sandbox)
     patch(cluster, sandbox, "deployment/vllm")
