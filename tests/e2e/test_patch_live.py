@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -394,3 +394,43 @@ def test_devices_of_replicas_are_different_ones(
     assert code == 0, err
     sandbox.kubectl("scale", "deployment/vllm", "--replicas=2")
     assert {each.device for each in devices(sandbox, 2, app="vllm")} == {"gpu-1", "gpu-2"}
+
+
+@pytest.fixture
+def custom_resource(cluster: Cluster, sandbox: Sandbox) -> Iterator[None]:
+    """A resource of a kind that only its owner knows, with a pod template somewhere in it."""
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    definition = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "serveds.llmfit.example"},
+        "spec": {
+            "group": "llmfit.example",
+            "scope": "Namespaced",
+            "names": {"kind": "Served", "plural": "serveds", "singular": "served"},
+            "versions": [version],
+        },
+    }
+    cluster.kubectl("apply", "-f", "-", input=json.dumps(definition))
+    cluster.kubectl("wait", "--for=condition=Established", "crd/serveds.llmfit.example")
+    item = {
+        "apiVersion": "llmfit.example/v1",
+        "kind": "Served",
+        "metadata": {"name": "m"},
+        "spec": {"pods": {"template": yaml.safe_load(DEPLOYMENT)["spec"]["template"]}},
+    }
+    sandbox.kubectl("create", "-f", "-", input=json.dumps(item))
+    yield
+    cluster.kubectl("delete", "crd/serveds.llmfit.example", "--wait=false")
+
+
+@pytest.mark.usefixtures("custom_resource")
+def test_custom_resource_whose_pod_template_is_named(cluster: Cluster, sandbox: Sandbox) -> None:
+    code, out, _ = patch(cluster, sandbox, "served/m")
+    assert (code, "(unknown-kind)" in out) == (0, True)
+    code, out, err = patch(cluster, sandbox, "served/m", "--template-path", "spec.pods.template")
+    assert (code, out) == (0, "served.llmfit.example/m patched\n"), err
+    found = json.loads(sandbox.kubectl("get", "served/m", "-o", "json").stdout)
+    (container,) = found["spec"]["pods"]["template"]["spec"]["containers"]
+    assert container["resources"] == {"limits": {"cpu": "4"}, "claims": [{"name": "llmfit"}]}
