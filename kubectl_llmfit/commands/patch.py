@@ -33,6 +33,16 @@ from kubectl_llmfit.patching.live import (
 
 _SUFFIXES = {NO_DRY_RUN: "", CLIENT: " (dry run)", SERVER: " (server dry run)"}
 
+# Flags, by their names in Python, that only one of the two ways of patching knows.
+_OF_FILES = {"recursive": "--recursive", "in_place": "--in-place", "backup": "--backup"}
+_OF_CLUSTERS = {
+    "selector": "--selector",
+    "every": "--all",
+    "dry_run": "--dry-run",
+    "field_manager": "--field-manager",
+    "force": "--force",
+}
+
 
 @click.command(
     cls=KubectlCommand,
@@ -146,6 +156,7 @@ def command(ctx: click.Context, /, targets: Sequence[str], **given: Any) -> None
     """
     if bool(targets) == bool(given["filenames"]):
         raise click.UsageError("name workloads as TYPE/NAME, or files with -f", ctx)
+    _check_together(ctx, targets)
     if given["backup"] and not given["in_place"]:
         raise click.UsageError("--backup goes with --in-place only", ctx)
     formats.check_one_of("--dry-run", given["dry_run"], DRY_RUNS)
@@ -155,6 +166,15 @@ def command(ctx: click.Context, /, targets: Sequence[str], **given: Any) -> None
         _patch_live(ctx, _words(ctx, targets, given), given)
     else:
         _patch_files(_wishes(ctx, given), _knowledge(given), given)
+
+
+def _check_together(ctx: click.Context, targets: Sequence[str]) -> None:
+    """A flag that would do nothing is a mistake: a dry run of -f -i would write all the same."""
+    others, partner = (_OF_FILES, "-f") if targets else (_OF_CLUSTERS, "TYPE/NAME")
+    wrong = [flag for field, flag in others.items() if flags.is_given(ctx, field)]
+    if wrong:
+        verb = "goes" if len(wrong) == 1 else "go"
+        raise click.UsageError(f"{', '.join(wrong)} {verb} with {partner} only", ctx)
 
 
 def _knowledge(given: Mapping[str, Any]) -> Knowledge:

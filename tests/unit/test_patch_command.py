@@ -158,6 +158,17 @@ def test_kind_that_is_not_known(run: Run, tmp_path: Path) -> None:
 WRONG = [
     pytest.param((), "name workloads as TYPE/NAME, or files with -f", id="nothing"),
     pytest.param(("-f", "x", "--backup", ".b"), "--backup goes with --in-place", id="backup"),
+    pytest.param(
+        ("-f", "x", "-i", "--dry-run"),
+        "--dry-run goes with TYPE/NAME only",
+        id="dry-run-that-would-write",
+    ),
+    pytest.param(
+        ("-f", "x", "--all", "--force"), "--all, --force go with TYPE/NAME only", id="live-flags"
+    ),
+    pytest.param(
+        ("deployment/x", "-i", "-R"), "--recursive, --in-place go with -f only", id="file"
+    ),
     pytest.param(("deploy/a", "-f", "x"), "or files with -f", id="both"),
     pytest.param(("deploy",), "name workloads of deploy", id="type-alone"),
     pytest.param(("deploy/a", "b"), "name every workload as TYPE/NAME", id="mixed"),
