@@ -16,6 +16,7 @@ from kubectl_llmfit.core.engines.facts import EngineFacts
 from kubectl_llmfit.core.engines.fields import Word
 from kubectl_llmfit.core.engines.reading import Reading
 from kubectl_llmfit.core.engines.reference import reference
+from kubectl_llmfit.core.engines.stated import stated_facts
 
 NAME = "SGLang"
 
@@ -73,27 +74,7 @@ def _read(server: Server) -> EngineFacts:
     reading.config_file("config")
     if model is None:
         reading.no_model("no model is named by --model-path")
-    quant = reading.text("quant")
-    load_format = reading.text("load_format")
-    if quant is None and load_format is not None and load_format.value == "bitsandbytes":
-        quant = load_format
-    facts = EngineFacts(
-        NAME,
-        server.container,
-        server.recognised,
-        model=model,
-        quant=quant,
-        dtype=reading.text("dtype"),
-        max_model_len=reading.tokens("max_model_len"),
-        tensor_parallel=reading.whole("tensor_parallel"),
-        pipeline_parallel=reading.whole("pipeline_parallel"),
-        data_parallel=reading.whole("data_parallel"),
-        nodes=reading.whole("nodes"),
-        max_num_seqs=reading.whole("max_num_seqs"),
-        gpu_memory_utilization=reading.fraction("gpu_memory_utilization"),
-        kv_cache_dtype=reading.text("kv_cache_dtype"),
-        unknown=tuple(reading.unknown),
-    )
+    facts = stated_facts(NAME, server, reading, model)
     notes: list[str] = []
     if "draft" in found.values:
         notes.append("a draft model is loaded as well and takes memory of its own")

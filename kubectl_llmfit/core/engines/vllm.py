@@ -10,6 +10,7 @@ docs/serving/data_parallel_deployment.md (--data-parallel-size-local), docker/Do
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from kubectl_llmfit.core.engines import flags, wrappers
 from kubectl_llmfit.core.engines.engine import Engine, Server
@@ -18,6 +19,7 @@ from kubectl_llmfit.core.engines.fields import Word
 from kubectl_llmfit.core.engines.image import Image
 from kubectl_llmfit.core.engines.reading import Reading
 from kubectl_llmfit.core.engines.reference import ModelReference, reference
+from kubectl_llmfit.core.engines.stated import stated_facts
 from kubectl_llmfit.core.reasons import quoted
 from kubectl_llmfit.core.request import Sourced
 
@@ -175,30 +177,7 @@ def facts(
     engine: str, server: Server, reading: Reading, model: Sourced[ModelReference] | None
 ) -> EngineFacts:
     """The facts that vLLM's flags state, for every server that takes them."""
-    quant = reading.text("quant")
-    load_format = reading.text("load_format")
-    if quant is None and load_format is not None and load_format.value == "bitsandbytes":
-        quant = load_format
-    # Evaluated in order, so that "unknown" holds what could not be read.
-    return EngineFacts(
-        engine,
-        server.container,
-        server.recognised,
-        model=model,
-        quant=quant,
-        dtype=reading.text("dtype"),
-        max_model_len=reading.tokens("max_model_len"),
-        tensor_parallel=reading.whole("tensor_parallel"),
-        pipeline_parallel=reading.whole("pipeline_parallel"),
-        data_parallel=reading.whole("data_parallel"),
-        data_parallel_local=reading.whole("data_parallel_local", least=0),
-        nodes=reading.whole("nodes"),
-        max_num_seqs=reading.whole("max_num_seqs"),
-        gpu_memory_utilization=reading.fraction("gpu_memory_utilization"),
-        kv_cache_dtype=reading.text("kv_cache_dtype"),
-        unknown=tuple(reading.unknown),
-        notes=_notes(reading.flags),
-    )
+    return replace(stated_facts(engine, server, reading, model), notes=_notes(reading.flags))
 
 
 def _notes(found: flags.Flags) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from kubectl_llmfit.core.engines.reference import (
         ("models/llama/7b", PATH, None, None),
         ("file:///models/x", PATH, None, None),
         (
-            "/root/.cache/huggingface/hub/models--Qwen--Qwen3-8B/snapshots/0123",
+            "/home/vllm/.cache/huggingface/hub/models--Qwen--Qwen3-8B/snapshots/0123",
             PATH,
             "Qwen/Qwen3-8B",
             None,
