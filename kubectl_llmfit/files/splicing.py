@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kubectl_llmfit.files import nodes, rendering, styles
+from kubectl_llmfit.files import aligning, nodes, rendering, styles
 from kubectl_llmfit.files.flow_splicing import Edit, FlowSplicer
 from kubectl_llmfit.files.nodes import Entry, Kind, Node, Tree
 from kubectl_llmfit.files.styles import Style
@@ -57,16 +57,35 @@ class Splicer:
             if name in new:
                 self._change_entry(node, entry, new[name])
         if added:
-            self._add(node, removed, list(added.items()))
+            staying = [entry for entry in node.entries if entry not in removed]
+            self._add(node, staying[-1], list(added.items()))
 
     def _change_list(self, node: Node, new: list[Any]) -> None:
-        removed = list(node.entries[len(new) :])
-        added = new[len(node.entries) :]
-        self._remove(node, removed, bool(added))
-        for entry, value in zip(node.entries, new, strict=False):
-            self._change_entry(node, entry, value)
-        if added:
-            self._add(node, removed, [(None, value) for value in added])
+        pairs = self._pairs(node, new)
+        removed = [node.entries[old] for old, index in pairs if old is not None and index is None]
+        self._remove(node, removed, any(old is None for old, _ in pairs))
+        behind: Entry | None = None
+        added: dict[Entry | None, list[tuple[str | None, Any]]] = {}
+        for old, index in pairs:
+            if old is None and index is not None:
+                added.setdefault(behind, []).append((None, new[index]))
+            elif old is not None and index is not None:
+                behind = node.entries[old]
+                self._change_entry(node, behind, new[index])
+        for entry, values in added.items():
+            self._add(node, entry, values)
+
+    def _pairs(self, node: Node, new: list[Any]) -> list[aligning.Pair]:
+        """Which item becomes which; by their order where nothing can be put between two."""
+        if len(new) == len(node.entries):
+            return aligning.in_order(node.value, new)
+        pairs = aligning.aligned(node.value, new)
+        if node.flow:
+            hindered = any(old is None for old, _ in pairs)
+        else:
+            at_front = pairs[0][0] is None
+            hindered = at_front and not styles.on_own_line(self._text, node.entries[0].start)
+        return aligning.in_order(node.value, new) if hindered else pairs
 
     def _change_entry(self, parent: Node, entry: Entry, new: Any) -> None:
         node = entry.value
@@ -151,11 +170,10 @@ class Splicer:
             return column + (self._style.dash if beside is None else beside)
         return column + rendering.under(new, self._style)
 
-    def _add(self, node: Node, removed: list[Entry], added: list[tuple[str | None, Any]]) -> None:
-        """Adds entries behind the last one that stays."""
-        staying = [entry for entry in node.entries if entry not in removed]
-        if node.flow:
-            self._flows.add(node, staying[-1], added)
+    def _add(self, node: Node, last: Entry | None, added: list[tuple[str | None, Any]]) -> None:
+        """Adds entries behind ``last``, one that stays; in front of all where there is none."""
+        if node.flow and last is not None:
+            self._flows.add(node, last, added)
             return
         text, style = self._text, self._style
         indent = nodes.column(text, node.content)
@@ -167,7 +185,12 @@ class Splicer:
                 lines += rendering.block([value], item, indent)
             else:
                 lines += rendering.pair(name, value, style, indent)
-        behind, end = nodes.line_end(text, staying[-1].end)
+        if last is None:
+            behind = end = nodes.line_start(text, node.entries[0].start)
+            eol = nodes.line_break(text, behind)
+            self.edits.append((end, end, "".join(line + eol for line in lines)))
+            return
+        behind, end = nodes.line_end(text, last.end)
         eol = nodes.line_break(text, behind)
         if end == behind:
             self.edits.append((end, end, "".join(eol + line for line in lines)))

@@ -30,7 +30,8 @@ class Operation:
     """One change: what is at ``path`` goes from ``old`` to ``new``, either perhaps ``ABSENT``.
 
     An operation never creates parents: the parent of ``path`` is a mapping or list that exists
-    when its turn comes. A list is only ever appended to, or shortened at its end.
+    when its turn comes. An item that is added to a list (``old`` is ``ABSENT``) moves the others
+    from its index on, and one that goes moves them back.
     """
 
     path: Path
@@ -91,17 +92,18 @@ def value_at(document: Any, path: Path) -> Any:
 
 
 def _apply(document: dict[str, Any], operation: Operation) -> None:
-    if value_at(document, operation.path) != operation.old:
-        raise Conflict(operation)
     *parents, key = operation.path
     parent = value_at(document, tuple(parents))
+    inserts = isinstance(parent, list) and operation.old is ABSENT
+    if not inserts and value_at(document, operation.path) != operation.old:
+        raise Conflict(operation)
     if isinstance(parent, list):
-        if not isinstance(key, int) or (operation.old is ABSENT and key != len(parent)):
+        if not isinstance(key, int) or not 0 <= key <= len(parent):
             raise Conflict(operation)
         if operation.new is ABSENT:
             del parent[key]
-        elif operation.old is ABSENT:
-            parent.append(copy.deepcopy(operation.new))
+        elif inserts:
+            parent.insert(key, copy.deepcopy(operation.new))
         else:
             parent[key] = copy.deepcopy(operation.new)
     elif isinstance(parent, dict):

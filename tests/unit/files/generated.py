@@ -185,8 +185,9 @@ def operations(data: st.DataObject, value: dict[str, Any]) -> list[Operation]:
             may_go = old is not ABSENT and (path, key) != ((), "kind")
         else:
             key = data.draw(st.integers(0, len(parent)))
-            old = parent[key] if key < len(parent) else ABSENT
-            may_go = old is not ABSENT and key == len(parent) - 1
+            inserts = key == len(parent) or data.draw(st.booleans())
+            old = ABSENT if inserts else parent[key]
+            may_go = not inserts
         goes = may_go and data.draw(st.booleans())
         result.append(Operation((*path, key), old, ABSENT if goes else data.draw(values)))
     return result

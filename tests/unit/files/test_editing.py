@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_llmfit.core.rewrite.operations import ABSENT
+from kubectl_llmfit.core.rewrite.operations import ABSENT, Operation
+from kubectl_llmfit.files.documents import parse
+from kubectl_llmfit.files.editing import edited
 from tests.unit.files.changes import HEAD, Change, apply
 
 CASES: dict[str, tuple[str, str, tuple[Change, ...]]] = {
@@ -51,6 +53,21 @@ CASES: dict[str, tuple[str, str, tuple[Change, ...]]] = {
         (("l gpu", ABSENT),),
     ),
     "remove-the-last-item": ("l:\n- a\n- b # c\nm: 1\n", "l:\n- a\nm: 1\n", (("l 1", ABSENT),)),
+    "remove-the-first-item": (
+        "l:\n# a\n- a: 1\n  b: 2\n# c\n- c: 3 # d\nm: 1\n",
+        "l:\n# a\n# c\n- c: 3 # d\nm: 1\n",
+        (("l 0", ABSENT),),
+    ),
+    "remove-items-in-the-middle": (
+        "l:\n- a # 1\n- b # 2\n- c # 3\n- d # 4\n",
+        "l:\n- a # 1\n- d # 4\n",
+        (("l 2", ABSENT), ("l 1", ABSENT)),
+    ),
+    "remove-an-item-in-brackets": (
+        "l: [a, b, c] # d\n",
+        "l: [a, c] # d\n",
+        (("l 1", ABSENT),),
+    ),
     "remove-all-items": ("l:\n- a\n- b\n", "l: []\n", (("l", []),)),
     "add-to-a-map": (
         "l:\n    cpu: 1 # c\n    # d\nm: 1\n",
@@ -244,3 +261,24 @@ JSON = """\
 )
 def test_braces_stay_in_their_style(before: str, after: str, changes: tuple[Change, ...]) -> None:
     assert apply(before, *changes) == after
+
+
+@pytest.mark.parametrize(
+    ("text", "index", "expected"),
+    [
+        pytest.param(
+            "l:\n# a\n- a: 1 # b\n- c: 2\n", 0, "l:\n# a\n- x: 0\n- a: 1 # b\n- c: 2\n", id="first"
+        ),
+        pytest.param(
+            "l:\n  - a: 1 # b\n  # c\n  - c: 2\n",
+            1,
+            "l:\n  - a: 1 # b\n  - x: 0\n  # c\n  - c: 2\n",
+            id="between",
+        ),
+        pytest.param("l: [{a: 1}, {c: 2}]\n", 1, "l: [{a: 1}, {x: 0}, {c: 2}]\n", id="brackets"),
+    ],
+)
+def test_an_item_put_between_others(text: str, index: int, expected: str) -> None:
+    manifest = parse(HEAD + text, "f.yaml")
+    operation = Operation(("l", index), ABSENT, {"x": 0})
+    assert edited(manifest, {manifest.objects[0]: [operation]}) == HEAD + expected
