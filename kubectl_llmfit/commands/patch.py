@@ -128,6 +128,12 @@ _OF_CLUSTERS = {
     help="Where the pod template is in a workload of a kind that is not known here, such as "
     "spec.template.",
 )
+@click.option(
+    "--keep-env",
+    is_flag=True,
+    help="Leave variables in that can give a container other devices than its claim's, such as "
+    "NVIDIA_VISIBLE_DEVICES.",
+)
 @click.option("-i", "--in-place", is_flag=True, help="Change the files instead of printing them.")
 @click.option(
     "--backup",
@@ -190,6 +196,7 @@ def _wishes(ctx: click.Context, given: Mapping[str, Any]) -> Wishes:
         model=Sourced(model, "--model") if model else None,
         container=given["container"] or None,
         api_version=given["api_version"] or API_VERSIONS[0],
+        keep_env=given["keep_env"],
     )
 
 

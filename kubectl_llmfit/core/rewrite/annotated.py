@@ -11,6 +11,7 @@ from kubectl_llmfit.core.rewrite.survey import mapping
 PREFIX = "llmfit.ai/"
 INJECT = f"{PREFIX}inject"
 MODEL = f"{PREFIX}model"
+KEEP_ENV = f"{PREFIX}keep-env"
 
 MAX_LENGTH = 500
 """Longest value that is read: anything longer is no name or number."""
@@ -46,5 +47,14 @@ def model(metadata: Any) -> Sourced[str] | None:
 
 def opts_out(metadata: Mapping[str, Any] | Any) -> bool:
     """Whether the annotations say that the pod stays as it is."""
-    value = mapping(mapping(metadata).get("annotations")).get(INJECT)
-    return isinstance(value, str) and value.lower() == "false"
+    return _is(metadata, INJECT, "false")
+
+
+def keeps_env(metadata: Any) -> bool:
+    """Whether the annotations say that variables which defeat a claim stay."""
+    return _is(metadata, KEEP_ENV, "true")
+
+
+def _is(metadata: Any, name: str, word: str) -> bool:
+    value = mapping(mapping(metadata).get("annotations")).get(name)
+    return isinstance(value, str) and value.lower() == word

@@ -6,13 +6,15 @@ stable, as those of refusals are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kubectl_llmfit.core.reasons import quoted
+from kubectl_llmfit.core.reasons import printable, quoted
 from kubectl_llmfit.core.rewrite.held import claims_named
+from kubectl_llmfit.core.rewrite.overrides import overrides
 from kubectl_llmfit.core.rewrite.survey import Container, Survey, mapping
+from kubectl_llmfit.core.rewrite.tolerations import tolerations_missing
 
 
 @dataclass(frozen=True)
@@ -26,11 +28,6 @@ class Consequence:
         return f"{self.sentence} ({self.token})"
 
 
-# Variables that hand a container devices which its claim does not hold, or split one up.
-_VISIBLE = ("NVIDIA_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
-_MPS_PREFIX = "CUDA_MPS_"
-# The runtime hands out the claim's devices itself where the variable says so.
-_HARMLESS = ("", "void", "none")
 _LABEL_PREFIXES = (
     "nvidia.com/",
     "amd.com/gpu",
@@ -39,18 +36,19 @@ _LABEL_PREFIXES = (
 )
 
 
-def consequences(pod_spec: Mapping[str, Any], survey: Survey) -> tuple[Consequence, ...]:
-    """The consequences of turning what ``survey`` found in ``pod_spec`` into a claim."""
-    wanting = [
-        each
-        for each in survey.wanting
-        if each.holds_claim or any(want.count for want in each.wants)
-    ]
+def consequences(
+    pod_spec: Mapping[str, Any], survey: Survey, keep_env: bool = False
+) -> tuple[Consequence, ...]:
+    """The consequences of turning what ``survey`` found in ``pod_spec`` into a claim.
+
+    ``keep_env`` says that variables which defeat a claim stay.
+    """
+    wanting = survey.with_devices
     if not wanting:
         return ()
     found = [*_claims(wanting), *_shared(wanting), *_pod(pod_spec, wanting)]
     for container in wanting:
-        found += [*_environment(container), *_privileges(container)]
+        found += [*_overrides(container, keep_env), *_privileges(container)]
     return tuple(dict.fromkeys(found))
 
 
@@ -82,21 +80,19 @@ def _shared(containers: Iterable[Container]) -> Iterator[Consequence]:
                 )
 
 
-def _pod(pod_spec: Mapping[str, Any], containers: Iterable[Container]) -> Iterator[Consequence]:
+def _pod(pod_spec: Mapping[str, Any], containers: Sequence[Container]) -> Iterator[Consequence]:
     names = dict.fromkeys(want.legacy.name for each in containers for want in each.wants)
     yield Consequence(
         "quota-key-changes",
         f"a ResourceQuota on {', '.join(f'requests.{name}' for name in names)} no longer counts "
         "these pods; DRA's own key is <class>.deviceclass.resource.k8s.io/devices",
     )
-    tolerated = _tolerated(pod_spec)
-    for name in names:
-        if not tolerated & {name, ""}:
-            yield Consequence(
-                "toleration-may-be-missing",
-                f"a cluster that adds the toleration of {name} to pods with its limit no longer "
-                "does; where its nodes are tainted so, the pods need it in their template",
-            )
+    for name in tolerations_missing(pod_spec, containers):
+        yield Consequence(
+            "toleration-added",
+            f"the pods now tolerate the taint {name} themselves, since a cluster that adds that to "
+            "pods with the limit no longer does",
+        )
     selected = [key for key in mapping(pod_spec.get("nodeSelector")) if _is_device_label(str(key))]
     if selected:
         yield Consequence(
@@ -112,28 +108,24 @@ def _pod(pod_spec: Mapping[str, Any], containers: Iterable[Container]) -> Iterat
         )
 
 
-def _tolerated(pod_spec: Mapping[str, Any]) -> set[str]:
-    """Keys that the pod tolerates; the empty one stands for all."""
-    listed = pod_spec.get("tolerations")
-    entries = listed if isinstance(listed, list) else []
-    return {str(entry.get("key") or "") for entry in entries if isinstance(entry, Mapping)}
-
-
 def _is_device_label(key: str) -> bool:
     return key.startswith(_LABEL_PREFIXES)
 
 
-def _environment(container: Container) -> Iterator[Consequence]:
-    listed = container.spec.get("env")
-    for entry in listed if isinstance(listed, list) else ():
-        name = str(mapping(entry).get("name", ""))
-        value = mapping(entry).get("value")
-        defeats = name in _VISIBLE and str(value or "").lower() not in _HARMLESS
-        if defeats or name.startswith(_MPS_PREFIX):
+def _overrides(container: Container, keep_env: bool) -> Iterator[Consequence]:
+    for each in overrides(container, keep_env):
+        where = f"container {quoted(container.name)}: {printable(each.name)}"
+        effect = "can give it other devices than its claim's"
+        if each.kept:
             yield Consequence(
                 "environment-overrides-claim",
-                f"container {quoted(container.name)} sets {name}, which can give it other devices "
-                "than its claim's; take it out",
+                f"{where} {effect}; it stays because it {each.kept}",
+            )
+        else:
+            yield Consequence(
+                "environment-removed",
+                f"{where} {effect}, and is taken out; --keep-env or the annotation "
+                "llmfit.ai/keep-env leaves it in",
             )
 
 

@@ -34,8 +34,10 @@ from kubectl_llmfit.core.rewrite.decision import Decision, Finish, Inject, Skip
 from kubectl_llmfit.core.rewrite.held import TEMPLATE_DIGITS, TEMPLATE_PREFIX
 from kubectl_llmfit.core.rewrite.legacy import Legacy
 from kubectl_llmfit.core.rewrite.operations import Operation, Path, value_at
+from kubectl_llmfit.core.rewrite.overrides import overrides_out
 from kubectl_llmfit.core.rewrite.pod import limits_out, operations_for
 from kubectl_llmfit.core.rewrite.survey import Container, Survey, mapping, survey
+from kubectl_llmfit.core.rewrite.tolerations import tolerations_in
 
 if TYPE_CHECKING:
     from kubectl_llmfit.core.boards import Board
@@ -70,6 +72,7 @@ class Wishes:
         container: the name of the container that serves it.
         api_version: version of the template.
         namespace: namespace of the template.
+        keep_env: leave variables in that can give a container other devices than its claim's.
     """
 
     layer: Layer
@@ -77,6 +80,7 @@ class Wishes:
     container: str | None = None
     api_version: str = V1
     namespace: str | None = None
+    keep_env: bool = False
 
 
 def decide_all(
@@ -127,9 +131,10 @@ def decide(
     found = survey(spec, _driver(stated))
     engines = find_engines(spec, knowledge.config_maps)
     container = _model_container(found, engines, wishes.container)
+    keep_env = wishes.keep_env or annotated.keeps_env(metadata)
     if container is None and any(each.holds_claim for each in found.wanting):
-        operations = _from_root(template_path, limits_out(found.wanting))
-        return Finish(operations, consequences(spec, found))
+        operations = (*limits_out(found.wanting), *_beside(spec, found, keep_env))
+        return Finish(_from_root(template_path, operations), consequences(spec, found, keep_env))
     if container is None:
         return Skip(reasons.NO_LEGACY_DEVICES, "no container asks for an accelerator by its limits")
     facts = _facts(container, engines, elsewhere)
@@ -140,12 +145,18 @@ def decide(
     item = _template(claim, wishes)
     operations = operations_for(spec, found.wanting, claim, item["metadata"]["name"])
     return Inject(
-        operations=_from_root(template_path, operations),
+        operations=_from_root(template_path, (*operations, *_beside(spec, found, keep_env))),
         template=item,
         sized=sized,
         sources={"model": model_source, **sources},
-        consequences=(*_notes(found, facts, container), *consequences(spec, found)),
+        consequences=(*_notes(found, facts, container), *consequences(spec, found, keep_env)),
     )
+
+
+def _beside(spec: Mapping[str, Any], found: Survey, keep_env: bool) -> tuple[Operation, ...]:
+    """What changes with the limits: variables that would defeat the claim, and tolerations."""
+    devices = found.with_devices
+    return (*overrides_out(devices, keep_env), *tolerations_in(spec, devices))
 
 
 def _from_root(template_path: Path, operations: Sequence[Operation]) -> tuple[Operation, ...]:

@@ -67,6 +67,15 @@ class Survey:
         """Containers that name a legacy resource of the driver, be it with a count of 0."""
         return tuple(each for each in self.containers if each.wants)
 
+    @property
+    def with_devices(self) -> tuple[Container, ...]:
+        """Those of them that have devices: a count above 0, or a generated claim already."""
+        return tuple(
+            each
+            for each in self.wanting
+            if each.holds_claim or any(want.count for want in each.wants)
+        )
+
 
 def survey(pod_spec: Mapping[str, Any], driver: str | None = None) -> Survey:
     """Reads the legacy resources of ``pod_spec`` that become devices of ``driver``.

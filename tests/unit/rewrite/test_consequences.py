@@ -26,7 +26,7 @@ def test_pod_without_devices_has_none() -> None:
 
 
 def test_quota_and_toleration_are_said_of_every_pod() -> None:
-    assert tokens(pod(gpu())) == {"quota-key-changes", "toleration-may-be-missing"}
+    assert tokens(pod(gpu())) == {"quota-key-changes", "toleration-added"}
 
 
 @pytest.mark.parametrize(
@@ -43,11 +43,11 @@ def test_toleration_that_is_there(tolerations: list[Object]) -> None:
 CASES = [
     pytest.param(
         gpu(env=[{"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"}]),
-        {"environment-overrides-claim"}, id="all-devices",
+        {"environment-removed"}, id="all-devices",
     ),
     pytest.param(
         gpu(env=[{"name": "CUDA_VISIBLE_DEVICES", "value": "0"}]),
-        {"environment-overrides-claim"}, id="one-device",
+        {"environment-removed"}, id="one-device",
     ),
     pytest.param(
         gpu(env=[{"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}]), set(), id="void",
@@ -55,7 +55,18 @@ CASES = [
     pytest.param(gpu(env=[{"name": "NVIDIA_VISIBLE", "value": "all"}]), set(), id="other"),
     pytest.param(
         gpu(env=[{"name": "CUDA_MPS_PIPE_DIRECTORY", "value": "/x"}]),
-        {"environment-overrides-claim"}, id="mps",
+        {"environment-removed"}, id="mps",
+    ),
+    pytest.param(
+        gpu(
+            env=[{"name": "CUDA_VISIBLE_DEVICES", "value": "0"}],
+            args=["--devices=$(CUDA_VISIBLE_DEVICES)"],
+        ),
+        {"environment-overrides-claim"}, id="used-in-an-argument",
+    ),
+    pytest.param(
+        gpu(env=[{"name": "NVIDIA_VISIBLE_DEVICES", "valueFrom": {"fieldRef": {}}}]),
+        {"environment-overrides-claim"}, id="value-from-elsewhere",
     ),
     pytest.param(
         gpu(securityContext={"privileged": True}), {"privileged-sees-all-devices"}, id="privileged"
@@ -67,7 +78,7 @@ CASES = [
     pytest.param(gpu(volumeMounts=[{"mountPath": "/dev/shm"}]), set(), id="shared-memory"),
     pytest.param(
         {"name": "main", "resources": {"limits": {"nvidia.com/gpu.shared": 1}}},
-        {"share-becomes-whole", "toleration-may-be-missing"}, id="time-slice",
+        {"share-becomes-whole", "toleration-added"}, id="time-slice",
     ),
 ]  # fmt: skip
 
