@@ -205,6 +205,16 @@ NO_LEGACY_DEVICES = Reason(
     "No container asks for an accelerator in its limits or requests, so there is nothing to do.",
     "Nothing; pods that have a claim already are of this kind.",
 )
+NOT_PATCHED = Reason(
+    "not-patched",
+    "The workload carries no record of a patch, so there is nothing to put back.",
+    "Nothing; the record is the annotation `llmfit.ai/undo`, which `patch` writes.",
+)
+BAD_UNDO_RECORD = Reason(
+    "bad-undo-record",
+    "The annotation `llmfit.ai/undo` is not as a patch wrote it.",
+    "Put the limits back by hand, and take the annotation away.",
+)
 INTERNAL_ERROR = Reason(
     "internal-error",
     "A fault of kubectl-llmfit itself. Nothing was done.",
@@ -248,6 +258,8 @@ ALL: tuple[Reason, ...] = (
     UNKNOWN_KIND,
     OPTED_OUT,
     NO_LEGACY_DEVICES,
+    NOT_PATCHED,
+    BAD_UNDO_RECORD,
     INTERNAL_ERROR,
 )
 

@@ -12,9 +12,10 @@ from kubectl_llmfit.core.claims.header import comment, header
 from kubectl_llmfit.core.reasons import printable
 from kubectl_llmfit.core.rewrite.consequences import Consequence
 from kubectl_llmfit.core.rewrite.decide import Knowledge, Wishes, decide_all
-from kubectl_llmfit.core.rewrite.decision import Decision, Finish, Inject, Skip
+from kubectl_llmfit.core.rewrite.decision import Decision, Finish, Inject, Restore, Skip
 from kubectl_llmfit.core.rewrite.operations import ABSENT, Operation, Path, pointer
 from kubectl_llmfit.core.rewrite.survey import names_devices
+from kubectl_llmfit.core.rewrite.undo import recording
 from kubectl_llmfit.core.rewrite.workloads import kind_of, pod_templates
 
 _UNKNOWN_KIND = Skip(
@@ -26,11 +27,19 @@ _UNKNOWN_KIND = Skip(
 
 @dataclass(frozen=True)
 class Decided:
-    """A workload's name as kubectl prints it, its place, and what becomes of its pod templates."""
+    """What becomes of a workload.
+
+    Attributes:
+        name: as kubectl prints it.
+        where: its place.
+        decisions: one for each of its pod templates, or one for the whole.
+        record: the operations that record the others for ``restore``.
+    """
 
     name: str
     where: str
     decisions: tuple[Decision, ...]
+    record: tuple[Operation, ...] = ()
 
     @property
     def injected(self) -> tuple[Inject, ...]:
@@ -38,7 +47,7 @@ class Decided:
         return tuple(each for each in self.decisions if isinstance(each, Inject))
 
     @property
-    def changed(self) -> tuple[Inject | Finish, ...]:
+    def changed(self) -> tuple[Inject | Finish | Restore, ...]:
         """The pod templates that do not stay as they are."""
         return tuple(each for each in self.decisions if not isinstance(each, Skip))
 
@@ -49,8 +58,8 @@ class Decided:
 
     @property
     def operations(self) -> tuple[Operation, ...]:
-        """The operations of all pod templates, from the workload's root."""
-        return tuple(each for change in self.changed for each in change.operations)
+        """The operations of all pod templates, from the workload's root, and their record."""
+        return (*(each for change in self.changed for each in change.operations), *self.record)
 
     @property
     def consequences(self) -> tuple[Consequence, ...]:
@@ -83,7 +92,9 @@ def decide_workload(
         return Decided(name, where, (_UNKNOWN_KIND,)) if names_devices(workload) else None
     namespace = (workload.get("metadata") or {}).get("namespace")
     own = replace(wishes, namespace=namespace)
-    return Decided(name, where, decide_all(workload, paths, own, knowledge))
+    decisions = decide_all(workload, paths, own, knowledge)
+    decided = Decided(name, where, decisions)
+    return replace(decided, record=tuple(recording(workload, decided.operations)))
 
 
 def object_name(workload: Mapping[str, Any]) -> str:
@@ -133,6 +144,8 @@ def _decision(decision: Decision) -> dict[str, Any]:
     }
     if isinstance(decision, Finish):
         return {"decision": "finish", **changes}
+    if isinstance(decision, Restore):
+        return {"decision": "restore", "templates": list(decision.templates), **changes}
     sources = {
         field: {"value": sourced.value, "origin": sourced.origin}
         for field, sourced in decision.sources.items()

@@ -1,4 +1,4 @@
-"""What is decided of a pod template: a claim goes in, or only limits out, or nothing changes."""
+"""What is decided: a claim goes in, or only limits out, or all of it back, or nothing changes."""
 
 from __future__ import annotations
 
@@ -46,6 +46,21 @@ class Finish:
 
 
 @dataclass(frozen=True)
+class Restore:
+    """The workload goes back to what it was before it was patched.
+
+    Attributes:
+        operations: from the workload's root.
+        consequences: what could not be put back, and what stays.
+        templates: names of the generated templates that the patch made it name.
+    """
+
+    operations: tuple[Operation, ...]
+    consequences: tuple[Consequence, ...]
+    templates: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Skip:
     """There is nothing to do, and why."""
 
@@ -53,4 +68,4 @@ class Skip:
     sentence: str
 
 
-Decision = Inject | Finish | Skip
+Decision = Inject | Finish | Restore | Skip

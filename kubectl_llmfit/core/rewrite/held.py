@@ -18,9 +18,14 @@ def claims_held(pod_spec: Mapping[str, Any], container: Mapping[str, Any]) -> tu
     generated = {
         claim.get("name")
         for claim in _entries(pod_spec.get("resourceClaims"))
-        if _GENERATED.fullmatch(str(claim.get("resourceClaimTemplateName", "")))
+        if is_generated(str(claim.get("resourceClaimTemplateName", "")))
     }
     return tuple(name for name in claims_named(container) if name in generated)
+
+
+def is_generated(template: str) -> bool:
+    """Whether ``template`` is the name of a generated template."""
+    return _GENERATED.fullmatch(template) is not None
 
 
 def claims_named(container: Mapping[str, Any]) -> tuple[str, ...]:
