@@ -14,7 +14,7 @@ from typing import Any
 
 from kubectl_llmfit.core.reasons import NOT_A_MANIFEST, Problem, printable, quoted
 from kubectl_llmfit.files import json_nodes, nodes, yaml_nodes
-from kubectl_llmfit.files.nodes import Kind, Node, Tree, Unusable
+from kubectl_llmfit.files.nodes import Entry, Kind, Node, Tree, Unusable
 
 _SEPARATOR_RE = re.compile(r"^---[^\n]*(?:\n|\Z)", re.MULTILINE)
 _TEMPLATE_RE = re.compile(r"\{\{")
@@ -217,6 +217,18 @@ def _problem(where: str, sentence: str, text: str) -> Problem:
     if _TEMPLATE_RE.search(text):
         advice = "if it is a Helm template, give the output of `helm template` instead"
     return Problem(NOT_A_MANIFEST, f"{where}: the document {sentence}; {advice}")
+
+
+def item_of(document: Document, located: Located) -> tuple[Node, Entry]:
+    """The list of items of the List that ``document`` is, and which of them ``located`` is."""
+    root = document.tree.root
+    pairs = () if root is None else root.entries
+    return next(
+        (pair.value, item)
+        for pair in pairs
+        for item in pair.value.entries
+        if item.value is located.node
+    )
 
 
 def _items(node: Node) -> Node | None:

@@ -71,7 +71,7 @@ def _edited(
             raise Refused((Problem(SHARED_YAML, sentence),)) from None
     inner = {each: text for each, text in texts.items() if each.path}
     edits = splicer.edits + inserting.items(document, inner, style)
-    result = _spliced(document, edits)
+    result = spliced(document.tree.text, edits)
     expected: list[Any] = []
     for located, value in wanted.items():
         if located in inner:
@@ -84,8 +84,8 @@ def _edited(
     return result
 
 
-def _spliced(document: Document, edits: Sequence[Edit]) -> str:
-    text = document.tree.text
+def spliced(text: str, edits: Sequence[Edit]) -> str:
+    """``text`` after ``edits`` (start, end, new text), of which removals may overlap."""
     pieces: list[str] = []
     position = 0
     # Sorting keeps insertions at one place in the order in which they were made.

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from kubectl_llmfit.files import documents, nodes, rendering, styles
-from kubectl_llmfit.files.documents import Document, Located, Manifest
+from kubectl_llmfit.files.documents import Document, Located, Manifest, item_of
 from kubectl_llmfit.files.flow_splicing import Edit
 from kubectl_llmfit.files.nodes import Entry
 from kubectl_llmfit.files.styles import Style
@@ -38,7 +38,7 @@ def items(document: Document, texts: Mapping[Located, str], style: Style) -> lis
     """The edits that put each text as an item before its object, in the List of ``document``."""
     edits: list[Edit] = []
     for located, text in texts.items():
-        entry = _entry(document, located)
+        _, entry = item_of(document, located)
         # An item of a list in brackets has no dash before it.
         is_flow = entry.start == entry.head
         edits.append(
@@ -84,13 +84,6 @@ def _json(value: Any, style: Style, indent: str, eol: str, several: bool) -> str
     if several:
         return rendering.flow(value, style, indent, eol)
     return rendering.inline(value, style)
-
-
-def _entry(document: Document, located: Located) -> Entry:
-    """The item of the List of ``document`` that ``located`` is."""
-    root = document.tree.root
-    pairs = () if root is None else root.entries
-    return next(item for pair in pairs for item in pair.value.entries if item.value is located.node)
 
 
 def _flow_item(document: Document, located: Located, text: str, style: Style) -> Edit:

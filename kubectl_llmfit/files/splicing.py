@@ -45,6 +45,10 @@ class Splicer:
         else:
             self._change_list(node, new)
 
+    def remove_items(self, node: Node, items: list[Entry]) -> None:
+        """Edits so that some, not all, of the list ``node``'s items go."""
+        self._remove(node, items, adds=False)
+
     def _change_map(self, node: Node, new: dict[str, Any]) -> None:
         own = {str(entry.name): entry for entry in node.entries if not entry.merge}
         for name in node.value.keys() - own.keys():
@@ -52,7 +56,7 @@ class Splicer:
                 raise Shared("what is to be changed comes through a merge key (<<)", node.start)
         removed = [entry for entry in node.entries if not entry.merge and entry.name not in new]
         added = {name: value for name, value in new.items() if name not in node.value}
-        self._remove(node, removed, bool(added))
+        self._remove(node, removed, adds=bool(added))
         for name, entry in own.items():
             if name in new:
                 self._change_entry(node, entry, new[name])
@@ -63,7 +67,7 @@ class Splicer:
     def _change_list(self, node: Node, new: list[Any]) -> None:
         pairs = self._pairs(node, new)
         removed = [node.entries[old] for old, index in pairs if old is not None and index is None]
-        self._remove(node, removed, any(old is None for old, _ in pairs))
+        self._remove(node, removed, adds=any(old is None for old, _ in pairs))
         behind: Entry | None = None
         added: dict[Entry | None, list[tuple[str | None, Any]]] = {}
         for old, index in pairs:
@@ -202,7 +206,7 @@ class Splicer:
         widths = (styles.beside_dash(self._text, entry) for entry in node.entries)
         return next((width for width in widths if width is not None), self._style.dash)
 
-    def _remove(self, node: Node, removed: list[Entry], adds: bool) -> None:
+    def _remove(self, node: Node, removed: list[Entry], *, adds: bool) -> None:
         for entry in removed:
             self._check_going(entry.start, entry.end)
         if not removed:
