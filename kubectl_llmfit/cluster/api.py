@@ -70,6 +70,16 @@ class Api:
             arguments.append(f"--namespace={namespace}")
         return self._write(arguments, dry_run)
 
+    def delete(self, item: Object, resource: str) -> None:
+        """Deletes ``item``, of the type ``resource``, if it is still the very one that was read."""
+        metadata = item["metadata"]
+        namespace = f"namespaces/{metadata['namespace']}/" if "namespace" in metadata else ""
+        root = "apis" if "/" in item["apiVersion"] else "api"
+        path = f"/{root}/{item['apiVersion']}/{namespace}{resource}/{metadata['name']}"
+        same = {"uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"]}
+        options = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": same}
+        self._kubectl.run(["delete", f"--raw={path}", "--filename=-"], json.dumps(options))
+
     def _write(self, arguments: Sequence[str], dry_run: bool, stdin: str | None = None) -> Object:
         mode = ["--dry-run=server"] if dry_run else []
         written: Object = json.loads(self._kubectl.run([*arguments, *mode, "--output=json"], stdin))

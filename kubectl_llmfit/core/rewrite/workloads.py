@@ -24,6 +24,11 @@ class Kind:
     name: str
     templates: tuple[Path, ...]
 
+    @property
+    def resource(self) -> str:
+        """Its type as kubectl takes it: ``deployments.apps``."""
+        return f"{self.name.lower()}s.{self.group}".rstrip(".")
+
 
 _TEMPLATE: Path = ("spec", "template")
 
