@@ -15,6 +15,9 @@ from kubectl_llmfit.core.reasons import Problem, Refused
 
 SUCCESS = 0
 FAILURE = 1
+# What a command fails with whose 1 says that there are differences, as kubectl diff.
+TROUBLE = 2
+_DIFF = "--diff"
 # What a shell reports for a program that the signal ended, as kubectl itself ends.
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -44,10 +47,15 @@ def cli() -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs one command line and returns its exit code: 0, 1, or a signal's 130 or 141."""
+    """Runs one command line and returns its exit code: 0, 1, or a signal's 130 or 141.
+
+    With --diff, 1 says that there are differences, and a failure is 2.
+    """
+    words = sys.argv[1:] if arguments is None else arguments
+    failure = TROUBLE if _DIFF in words else FAILURE
     try:
         streams.prepare()
-        code = _run(sys.argv[1:] if arguments is None else arguments)
+        code = _run(words, failure)
         streams.flush()
         return code
     except BrokenPipeError:
@@ -58,10 +66,10 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         streams.abandon_output()
         streams.report([_unexpected(error)])
-        return FAILURE
+        return failure
 
 
-def _run(arguments: list[str]) -> int:
+def _run(arguments: list[str], failure: int) -> int:
     try:
         if arguments[:1] == [COMPLETE]:
             # Before click reads the words: to it a lone "--" is no word but a mark.
@@ -90,7 +98,7 @@ def _run(arguments: list[str]) -> int:
             raise
         sentence = f"{type(error).__name__}: {error}; please report it with the command line"
         streams.report([Problem(reasons.INTERNAL_ERROR, sentence)])
-    return FAILURE
+    return failure
 
 
 def _unexpected(error: OSError) -> Problem:

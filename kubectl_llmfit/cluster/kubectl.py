@@ -60,10 +60,25 @@ class Kubectl:
             ApiError: kubectl failed; its own sentence, and what to do.
             Refused: ``no-kubectl``.
         """
+        done = self.ended(arguments, stdin)
+        if done.returncode:
+            raise _failure(done.stderr.strip(), done.stdout)
+        for line in done.stderr.splitlines():
+            self.warn(line)
+        return done.stdout
+
+    def ended(
+        self, arguments: Sequence[str], stdin: str | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """``kubectl ARGUMENTS``, run to its end, however it ended.
+
+        Raises:
+            Refused: ``no-kubectl``.
+        """
         command = [_program(), *self.flags, *self._timeout(), *arguments]
         try:
             # A list and no shell: what the user wrote is an argument, never a command.
-            done = subprocess.run(  # noqa: S603
+            return subprocess.run(  # noqa: S603
                 command,
                 # An exec plugin may ask for a login at a terminal, but a pipe is ours to read.
                 input=stdin if stdin is not None or _at_terminal() else "",
@@ -75,11 +90,6 @@ class Kubectl:
         except OSError as error:
             sentence = f"{command[0]} cannot be run: {error.strerror}"
             raise Refused((Problem(reasons.NO_KUBECTL, sentence),)) from None
-        if done.returncode:
-            raise _failure(done.stderr.strip(), done.stdout)
-        for line in done.stderr.splitlines():
-            self.warn(line)
-        return done.stdout
 
     def _timeout(self) -> list[str]:
         if any(flag.startswith("--request-timeout") for flag in self.flags):

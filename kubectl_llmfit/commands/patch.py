@@ -2,51 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kubectl_llmfit.catalog import Catalog
 from kubectl_llmfit.catalog.boards import load_boards
-from kubectl_llmfit.cluster.api import FIELD_MANAGER
-from kubectl_llmfit.console import flags, formats, streams
+from kubectl_llmfit.console import flags, formats, objects, streams, workload_flags
 from kubectl_llmfit.console.cluster_flags import handed_on, kubectl_flags
 from kubectl_llmfit.console.command import KubectlCommand
 from kubectl_llmfit.console.completion import complete_model, one_of
+from kubectl_llmfit.console.patched import Voice, report, unsaid
 from kubectl_llmfit.core.claims.objects import API_VERSIONS
-from kubectl_llmfit.core.reasons import Refused
+from kubectl_llmfit.core.reasons import Problem, Refused
 from kubectl_llmfit.core.request import Sourced
-from kubectl_llmfit.core.rewrite.consequences import Consequence
 from kubectl_llmfit.core.rewrite.decide import Knowledge, Wishes
 from kubectl_llmfit.patching.decided import Decided, as_dict
+from kubectl_llmfit.patching.decided import objects as objects_of
 from kubectl_llmfit.patching.live import (
     CLIENT,
-    DRY_RUNS,
-    NO_DRY_RUN,
     SERVER,
     Live,
     Outcome,
+    live_template,
     patch_live,
     read_targets,
 )
 
-_SUFFIXES = {NO_DRY_RUN: "", CLIENT: " (dry run)", SERVER: " (server dry run)"}
-
-# Flags, by their names in Python, that only one of the two ways of patching knows.
-_OF_FILES = {"recursive": "--recursive", "in_place": "--in-place", "backup": "--backup"}
-_OF_CLUSTERS = {
-    "selector": "--selector",
-    "every": "--all",
-    "dry_run": "--dry-run",
-    "field_manager": "--field-manager",
-    "force": "--force",
-}
+if TYPE_CHECKING:
+    from kubectl_llmfit.files.sources import Source
+    from kubectl_llmfit.patching.manifests import Patched
 
 
 @click.command(
     cls=KubectlCommand,
-    bare={"--dry-run": CLIENT},
+    bare=workload_flags.BARE,
     examples="""
         # Put a claim into a Deployment of the cluster, in the place of its GPU limits
         kubectl llmfit patch deployment/vllm
@@ -54,11 +45,23 @@ _OF_CLUSTERS = {
         # See what that would do, with the API server's word on it
         kubectl llmfit patch deployment/vllm --dry-run=server
 
+        # Show what it would change, as kubectl diff does
+        kubectl llmfit patch deployment/vllm --diff
+
         # Print a workload of a file with a claim
         kubectl llmfit patch -f deployment.yaml
 
         # Change the file itself, and keep the old one as deployment.yaml.orig
         kubectl llmfit patch -f deployment.yaml --in-place --backup .orig
+
+        # Apply what a kustomization stands for, with claims
+        kubectl llmfit patch -k . | kubectl apply -f -
+
+        # Print the template and the workload as JSON
+        kubectl llmfit patch -f deployment.yaml -o json
+
+        # Show where each number comes from
+        kubectl llmfit patch -f deployment.yaml --show-sources
 
         # Say which model a container serves, and how fast it has to be
         kubectl llmfit patch -f job.yaml --model Qwen/Qwen2.5-7B-Instruct --min-tps 40
@@ -67,32 +70,8 @@ _OF_CLUSTERS = {
         kubectl llmfit patch -f deployment.yaml --json
     """,
 )
-@click.argument("targets", metavar="[TYPE/NAME...]", nargs=-1)
-@click.option(
-    "-f",
-    "--filename",
-    "filenames",
-    multiple=True,
-    metavar="FILE",
-    help="File or folder with manifests to change, or - for standard input. May be repeated.",
-)
-@click.option("-R", "--recursive", is_flag=True, help="Also read the folders in a folder of -f.")
-@click.option("-l", "--selector", help="Label selector: all workloads of TYPE that it matches.")
-@click.option("--all", "every", is_flag=True, help="All workloads of TYPE in the namespace.")
-@click.option(
-    "-n", "--namespace", help="Namespace of the workloads. If empty, that of the current context."
-)
-@click.option(
-    "--dry-run",
-    default=NO_DRY_RUN,
-    help="Change nothing in the cluster. One of: (none, client, server).",
-    shell_complete=one_of(DRY_RUNS),
-)
-@click.option(
-    "--field-manager",
-    default=FIELD_MANAGER,
-    help="Name of the manager that owns the changed fields.",
-)
+@workload_flags.targets
+@workload_flags.writing
 @click.option("--force", is_flag=True, help="Patch a workload although another controller owns it.")
 @click.option(
     "--model",
@@ -134,17 +113,18 @@ _OF_CLUSTERS = {
     help="Leave variables in that can give a container other devices than its claim's, such as "
     "NVIDIA_VISIBLE_DEVICES.",
 )
-@click.option("-i", "--in-place", is_flag=True, help="Change the files instead of printing them.")
-@click.option(
-    "--backup",
-    default="",
-    help="With --in-place, keep the old file under its name and this suffix.",
-)
+@workload_flags.files
+@workload_flags.printing
 @click.option(
     "--json",
     "as_json",
     is_flag=True,
     help="Print the decisions instead of the manifests, and change nothing.",
+)
+@click.option(
+    "--show-sources",
+    is_flag=True,
+    help="Say on standard error where each value comes from that a workload was sized with.",
 )
 @flags.catalog
 @flags.boards
@@ -157,30 +137,17 @@ def command(ctx: click.Context, /, targets: Sequence[str], **given: Any) -> None
     TensorRT-LLM, KServe), or said by the annotation llmfit.ai/model or --model.
 
     TYPE/NAME, or TYPE with names, -l or --all, patches workloads of the cluster: the generated
-    ResourceClaimTemplate is made first, then the workload is changed as it was read. -f patches
-    files: the template is put in front of the workload, and every other byte stays.
+    ResourceClaimTemplate is made first, then the workload is changed as it was read. -f and -k
+    patch files and kustomizations: the template is put in front of the workload, and every other
+    byte stays.
     """
-    if bool(targets) == bool(given["filenames"]):
-        raise click.UsageError("name workloads as TYPE/NAME, or files with -f", ctx)
-    _check_together(ctx, targets)
-    if given["backup"] and not given["in_place"]:
-        raise click.UsageError("--backup goes with --in-place only", ctx)
-    formats.check_one_of("--dry-run", given["dry_run"], DRY_RUNS)
+    workload_flags.check(ctx, targets, given)
     if given["api_version"]:
         formats.check_one_of("--api-version", given["api_version"], API_VERSIONS)
     if targets:
-        _patch_live(ctx, _words(ctx, targets, given), given)
+        _patch_live(ctx, workload_flags.words(ctx, targets, given), given)
     else:
-        _patch_files(_wishes(ctx, given), _knowledge(given), given)
-
-
-def _check_together(ctx: click.Context, targets: Sequence[str]) -> None:
-    """A flag that would do nothing is a mistake: a dry run of -f -i would write all the same."""
-    others, partner = (_OF_FILES, "-f") if targets else (_OF_CLUSTERS, "TYPE/NAME")
-    wrong = [flag for field, flag in others.items() if flags.is_given(ctx, field)]
-    if wrong:
-        verb = "goes" if len(wrong) == 1 else "go"
-        raise click.UsageError(f"{', '.join(wrong)} {verb} with {partner} only", ctx)
+        _patch_manifests(ctx, given)
 
 
 def _knowledge(given: Mapping[str, Any]) -> Knowledge:
@@ -200,46 +167,56 @@ def _wishes(ctx: click.Context, given: Mapping[str, Any]) -> Wishes:
     )
 
 
-def _words(
-    ctx: click.Context, targets: Sequence[str], given: Mapping[str, Any]
-) -> list[tuple[str, ...]]:
-    """What to ask kubectl for, one workload or one selection at a time."""
-    selecting = [f"--selector={given['selector']}"] if given["selector"] else []
-    if selecting or given["every"]:
-        if any("/" in target for target in targets):
-            raise click.UsageError("-l and --all go with a TYPE, not with names", ctx)
-        return [(target, *selecting) for target in targets]
-    if any("/" in target for target in targets):
-        if not all(target.count("/") == 1 and all(target.split("/")) for target in targets):
-            raise click.UsageError("name every workload as TYPE/NAME", ctx)
-        return [(target,) for target in targets]
-    kind, *names = targets
-    if not names:
-        raise click.UsageError(f"name workloads of {kind}, or select them with -l or --all", ctx)
-    return [(f"{kind}/{name}",) for name in names]
-
-
-def _patch_files(wishes: Wishes, knowledge: Knowledge, given: Mapping[str, Any]) -> None:
+def _patch_manifests(ctx: click.Context, given: Mapping[str, Any]) -> None:
     from kubectl_llmfit.files.writing import write_back
-    from kubectl_llmfit.patching.manifests import joined, patch_files
+    from kubectl_llmfit.patching.manifests import joined
 
-    patched = patch_files(
-        given["filenames"],
-        wishes,
-        knowledge,
-        recursive=given["recursive"],
-        template_path=given["template_path"],
-    )
+    patched = _patched(ctx, given)
     decided = [each for one in patched for each in one.decided]
+    code = 0
     if given["as_json"]:
         _print_decisions(decided)
+    elif given["diff"]:
+        code = _show_files(patched)
+    elif given["output"]:
+        streams.write(objects.text(objects_of(decided), given["output"]))
     elif given["in_place"]:
         for one in patched:
             write_back(one.source, one.text, given["backup"])
     else:
         streams.write(joined([one.text for one in patched]))
+    voice = _voice(given, of_files=True)
     for each in decided:
-        _report(streams.note, each, each.consequences, "")
+        report(voice, each, each.consequences)
+    ctx.exit(code)
+
+
+def _patched(ctx: click.Context, given: Mapping[str, Any]) -> list[Patched]:
+    """What becomes of the files of -f, or of what kustomize builds from the folder of -k."""
+    from kubectl_llmfit.files.sources import built, read_all
+    from kubectl_llmfit.patching.manifests import patch_manifests
+
+    wishes, knowledge = _wishes(ctx, given), _knowledge(given)
+    sources: tuple[Source, ...]
+    unread: tuple[Problem, ...] = ()
+    if given["kustomize"]:
+        from kubectl_llmfit.cluster.kubectl import Kubectl
+        from kubectl_llmfit.cluster.kustomize import build
+
+        text = build(Kubectl(handed_on(ctx), streams.note), given["kustomize"])
+        sources = (built(text, given["kustomize"]),)
+    else:
+        sources, refused = read_all(given["filenames"], given["recursive"])
+        unread = refused.problems if refused is not None else ()
+    template_path = given["template_path"]
+    return patch_manifests(sources, wishes, knowledge, unread=unread, template_path=template_path)
+
+
+def _show_files(patched: Sequence[Patched]) -> int:
+    from kubectl_llmfit.console import differences
+
+    texts = [(one.source.manifest.name, one.source.manifest.text, one.text) for one in patched]
+    return differences.show(differences.of_files(texts))
 
 
 def _patch_live(
@@ -262,48 +239,69 @@ def _patch_live(
         workloads, problems = reading.result()
     if not given["api_version"]:
         wishes = replace(wishes, api_version=offer.api_version)
-    dry_run = CLIENT if given["as_json"] else given["dry_run"]
     live = Live(
         api,
         offer,
         wishes,
         knowledge,
-        dry_run=dry_run,
+        dry_run=CLIENT if given["as_json"] else SERVER if given["diff"] else given["dry_run"],
         force=given["force"],
         template_path=given["template_path"],
         field_manager=given["field_manager"],
     )
+    voice = _voice(given)
     outcomes: list[Outcome] = []
     for workload in workloads:
-        outcomes.append(patch_live(live, workload))
-        if not given["as_json"]:
-            _report_live(outcomes[-1], _SUFFIXES[dry_run])
-    if given["as_json"]:
-        _print_decisions([each.decided for each in outcomes if each.decided is not None])
+        outcome = patch_live(live, workload)
+        outcomes.append(outcome)
+        if outcome.decided is not None and not given["as_json"]:
+            same = outcome.changes_nothing
+            report(voice, outcome.decided, outcome.consequences, changes_nothing=same)
+    code = 0
+    try:
+        code = _print_live(live, outcomes, given)
+    except Refused as refused:
+        problems += refused.problems
     problems += [problem for each in outcomes for problem in each.problems]
     if len(workloads) > 1 and problems:
         failed = sum(bool(each.problems) for each in outcomes)
         streams.note(f"{len(workloads) - failed} of {len(workloads)} workloads done.")
     if problems:
         raise Refused(problems)
+    ctx.exit(code)
 
 
-def _report_live(outcome: Outcome, suffix: str) -> None:
-    if outcome.decided is not None:
-        _report(streams.line, outcome.decided, outcome.consequences, suffix)
+def _print_live(live: Live, outcomes: Sequence[Outcome], given: Mapping[str, Any]) -> int:
+    """What is printed of all workloads together; the exit code."""
+    done = [each for each in outcomes if each.objects]
+    if given["as_json"]:
+        _print_decisions([each.decided for each in done if each.decided is not None])
+    elif given["diff"]:
+        return _show_live(live, done)
+    elif given["output"]:
+        streams.write(objects.text([each.objects[-1] for each in done], given["output"]))
+    return 0
 
 
-def _report(say: Any, decided: Decided, consequences: Iterable[Consequence], suffix: str) -> None:
-    """A line for the workload, then on standard error what else changes with it."""
-    if decided.changed:
-        say(f"{decided.name} patched{suffix}")
-        for consequence in consequences:
-            streams.warn(f"{decided.name}: {consequence}")
-        return
-    reasons = (f"{skip.sentence} ({skip.reason.token})" for skip in decided.skipped)
-    for reason in dict.fromkeys(reasons):
-        say(f"{decided.name} skipped: {reason}")
+def _show_live(live: Live, outcomes: Sequence[Outcome]) -> int:
+    from kubectl_llmfit.console import differences
+
+    states = []
+    for outcome in outcomes:
+        *templates, workload = outcome.objects
+        states += [differences.of_object(live_template(live, each), each) for each in templates]
+        states.append(differences.of_object(outcome.before, workload))
+    return differences.show(states)
 
 
-def _print_decisions(decided: Iterable[Decided]) -> None:
+def _voice(given: Mapping[str, Any], *, of_files: bool = False) -> Voice:
+    """Messages are the result only where nothing else is printed, as kubectl has it."""
+    sources = given["show_sources"]
+    if given["diff"]:
+        return Voice(unsaid, streams.note, show_sources=sources)
+    say = streams.note if of_files or given["output"] else streams.line
+    return Voice(say, say, workload_flags.SUFFIXES[given["dry_run"]], sources)
+
+
+def _print_decisions(decided: Sequence[Decided]) -> None:
     streams.write(formats.as_json([shown for each in decided for shown in as_dict(each)]))

@@ -24,7 +24,7 @@ MAX_CHOICES = 200
 # Directives of cobra's completion protocol.
 _DEFAULT = 0
 _NO_FILES = 4
-_FILE_FLAGS = ("--catalog", "--boards")
+_FILE_FLAGS = ("--catalog", "--boards", "-f", "--filename", "-k", "--kustomize")
 
 
 def complete(program: click.Command, words: Sequence[str]) -> None:

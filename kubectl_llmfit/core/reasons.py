@@ -203,7 +203,22 @@ OPTED_OUT = Reason(
 NO_LEGACY_DEVICES = Reason(
     "no-legacy-devices",
     "No container asks for an accelerator in its limits or requests, so there is nothing to do.",
-    "Nothing; pods that have a claim already are of this kind.",
+    "Nothing; a pod that needs no accelerator is as it should be.",
+)
+ALREADY_CLAIMED = Reason(
+    "already-claimed",
+    "The pod holds a generated claim, and no legacy limit stands beside it.",
+    "Nothing; it is as `patch` leaves it.",
+)
+KUSTOMIZE_FAILED = Reason(
+    "kustomize-failed",
+    "The kustomization in the folder of `-k` cannot be built.",
+    "Mend what its own sentence names; `kubectl kustomize DIR` shows it by itself.",
+)
+DIFF_FAILED = Reason(
+    "diff-failed",
+    "The program that shows differences could not be run, or failed.",
+    "Install `diff`, or name another program in the environment variable KUBECTL_EXTERNAL_DIFF.",
 )
 NOT_PATCHED = Reason(
     "not-patched",
@@ -258,6 +273,9 @@ ALL: tuple[Reason, ...] = (
     UNKNOWN_KIND,
     OPTED_OUT,
     NO_LEGACY_DEVICES,
+    ALREADY_CLAIMED,
+    KUSTOMIZE_FAILED,
+    DIFF_FAILED,
     NOT_PATCHED,
     BAD_UNDO_RECORD,
     INTERNAL_ERROR,

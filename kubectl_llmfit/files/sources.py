@@ -50,6 +50,11 @@ def read_all(names: Sequence[str], recursive: bool) -> tuple[tuple[Source, ...],
     return tuple(sources), Refused(problems) if problems else None
 
 
+def built(text: str, name: str) -> Source:
+    """``text`` that no file holds; ``name`` stands for it in every sentence."""
+    return Source(parse(text, name), None)
+
+
 def decoded(content: bytes, name: str) -> str:
     """``content`` as text, every byte of it kept.
 

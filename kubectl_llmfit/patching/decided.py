@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from kubectl_llmfit.core.reasons import printable
 from kubectl_llmfit.core.rewrite.consequences import Consequence
 from kubectl_llmfit.core.rewrite.decide import Knowledge, Wishes, decide_all
 from kubectl_llmfit.core.rewrite.decision import Decision, Finish, Inject, Restore, Skip
-from kubectl_llmfit.core.rewrite.operations import ABSENT, Operation, Path, pointer
+from kubectl_llmfit.core.rewrite.operations import ABSENT, Operation, Path, applied, pointer
 from kubectl_llmfit.core.rewrite.survey import names_devices
 from kubectl_llmfit.core.rewrite.undo import recording
 from kubectl_llmfit.core.rewrite.workloads import kind_of, pod_templates
@@ -30,12 +30,14 @@ class Decided:
     """What becomes of a workload.
 
     Attributes:
+        workload: as it was read.
         name: as kubectl prints it.
         where: its place.
         decisions: one for each of its pod templates, or one for the whole.
         record: the operations that record the others for ``restore``.
     """
 
+    workload: Mapping[str, Any]
     name: str
     where: str
     decisions: tuple[Decision, ...]
@@ -68,6 +70,11 @@ class Decided:
         return tuple(dict.fromkeys(said))
 
     @property
+    def result(self) -> dict[str, Any]:
+        """The workload after the operations."""
+        return applied(self.workload, self.operations)
+
+    @property
     def templates(self) -> tuple[Inject, ...]:
         """One injection for each template that is needed."""
         by_name = {inject.template["metadata"]["name"]: inject for inject in self.injected}
@@ -89,11 +96,13 @@ def decide_workload(
     paths = _paths(workload, template_path)
     name = object_name(workload)
     if not paths:
-        return Decided(name, where, (_UNKNOWN_KIND,)) if names_devices(workload) else None
+        if not names_devices(workload):
+            return None
+        return Decided(workload, name, where, (_UNKNOWN_KIND,))
     namespace = (workload.get("metadata") or {}).get("namespace")
     own = replace(wishes, namespace=namespace)
     decisions = decide_all(workload, paths, own, knowledge)
-    decided = Decided(name, where, decisions)
+    decided = Decided(workload, name, where, decisions)
     return replace(decided, record=tuple(recording(workload, decided.operations)))
 
 
@@ -108,12 +117,29 @@ def object_name(workload: Mapping[str, Any]) -> str:
 
 def generated(inject: Inject) -> str:
     """The template's document below its comments: the sums, and who said what."""
+    return header(inject.sized) + comment(origins(inject)) + yaml.dump(inject.template)
+
+
+def origins(inject: Inject) -> list[str]:
+    """Each value that was used, and where it comes from, a line each."""
     width = max(len(field) for field in inject.sources) + 1
-    origins = [
+    return [
         f"{f'{field}:'.ljust(width)}  {printable(sourced.value)}, from {printable(sourced.origin)}"
         for field, sourced in inject.sources.items()
     ]
-    return header(inject.sized) + comment(origins) + yaml.dump(inject.template)
+
+
+def objects(decided: Iterable[Decided]) -> list[dict[str, Any]]:
+    """The workloads as they will be, each template once, before the first that names it."""
+    found: list[dict[str, Any]] = []
+    written: set[tuple[str | None, str]] = set()
+    for each in decided:
+        for inject in each.templates:
+            if inject.identity not in written:
+                written.add(inject.identity)
+                found.append(dict(inject.template))
+        found.append(each.result)
+    return found
 
 
 def as_dict(decided: Decided) -> list[dict[str, Any]]:

@@ -14,7 +14,6 @@ from kubectl_llmfit.core.engines import ConfigMapReader
 from kubectl_llmfit.core.reasons import Problem, Refused, quoted
 from kubectl_llmfit.core.rewrite.consequences import Consequence
 from kubectl_llmfit.core.rewrite.decide import Knowledge, Wishes
-from kubectl_llmfit.core.rewrite.decision import Inject
 from kubectl_llmfit.core.rewrite.live import live_consequences, live_problems
 from kubectl_llmfit.core.rewrite.operations import json_patch
 from kubectl_llmfit.patching.decided import Decided, decide_workload, object_name
@@ -42,12 +41,29 @@ class Live:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a workload: its decisions and what else happens, or its problems."""
+    """What became of a workload: its decisions and what else happens, or its problems.
+
+    Attributes:
+        name: as kubectl prints it.
+        before: the workload as it was read last.
+        objects: its templates and behind them itself, as they are now, or as the dry run or the
+            decisions alone would leave them; empty where there are problems.
+        decided: ``None`` for an object that has nothing to do with devices.
+        consequences: what else changes.
+        problems: why nothing was done.
+    """
 
     name: str
+    before: Object
+    objects: tuple[Object, ...] = ()
     decided: Decided | None = None
     consequences: tuple[Consequence, ...] = ()
     problems: tuple[Problem, ...] = ()
+
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether the workload is as it was, say since the server put everything back."""
+        return self.objects[-1:] == (self.before,)
 
 
 def read_targets(
@@ -75,19 +91,36 @@ def patch_live(live: Live, workload: Object) -> Outcome:
         for _ in range(ATTEMPTS):
             decided = _decided(live, workload)
             if decided is None or not decided.changed:
-                return Outcome(name, decided)
+                return Outcome(name, workload, (workload,), decided)
             try:
-                _carry_out(live, workload, decided)
+                objects = _carry_out(live, workload, decided)
             except ApiError as error:
                 if error.status != "Conflict":
                     raise
                 workload = live.api.read(name, *_namespace_flag(workload))[0]
             else:
-                return Outcome(name, decided, _consequences(live, workload, decided))
+                consequences = _consequences(live, workload, decided)
+                return Outcome(name, workload, objects, decided, consequences)
     except Refused as refused:
-        return Outcome(name, problems=tuple(_named(refused, name)))
+        return Outcome(name, workload, problems=tuple(_named(refused, name)))
     sentence = f"{name}: others changed it {ATTEMPTS} times meanwhile; run the command again"
-    return Outcome(name, problems=(Problem(reasons.CLUSTER_ERROR, sentence),))
+    return Outcome(name, workload, problems=(Problem(reasons.CLUSTER_ERROR, sentence),))
+
+
+def live_template(live: Live, template: Object) -> Object | None:
+    """The template of that name as the cluster has it, or ``None``.
+
+    Raises:
+        ApiError: it may be there, but cannot be read.
+    """
+    metadata = template["metadata"]
+    path = f"/apis/{template['apiVersion']}/namespaces/{metadata['namespace']}"
+    try:
+        return live.api.get(f"{path}/resourceclaimtemplates/{metadata['name']}")
+    except ApiError as error:
+        if error.status != "NotFound":
+            raise
+    return None
 
 
 def _decided(live: Live, workload: Object) -> Decided | None:
@@ -101,11 +134,15 @@ def _decided(live: Live, workload: Object) -> Decided | None:
     return decide_workload(workload, where, live.wishes, knowledge, live.template_path)
 
 
-def _carry_out(live: Live, workload: Object, decided: Decided) -> None:
+def _carry_out(live: Live, workload: Object, decided: Decided) -> tuple[Object, ...]:
+    """The templates and the workload as they are now, or would be."""
+    templates = [dict(inject.template) for inject in decided.templates]
     if live.dry_run == CLIENT:
-        return
+        return (*templates, decided.result)
     is_dry = live.dry_run == SERVER
-    made = [_apply(live, inject, is_dry) for inject in decided.templates]
+    made = [
+        live.api.apply(each, field_manager=live.field_manager, dry_run=is_dry) for each in templates
+    ]
     # The version that was decided over: any change since then is a conflict.
     version = {
         "op": "replace",
@@ -115,7 +152,7 @@ def _carry_out(live: Live, workload: Object, decided: Decided) -> None:
     patch = [version, *json_patch(decided.operations)]
     namespace = workload["metadata"].get("namespace")
     try:
-        live.api.patch(
+        patched = live.api.patch(
             decided.name,
             patch,
             namespace=namespace,
@@ -125,14 +162,11 @@ def _carry_out(live: Live, workload: Object, decided: Decided) -> None:
     except ApiError as error:
         if error.status == "Conflict" or is_dry or not made:
             raise
-        note = f"; {' and '.join(made)} stay, for the next try or to be deleted"
+        names = " and ".join(f"ResourceClaimTemplate {each['metadata']['name']}" for each in made)
+        note = f"; {names} stay, for the next try or to be deleted"
         problem = Problem(error.problems[0].reason, error.problems[0].sentence + note)
         raise ApiError(problem, error.status) from None
-
-
-def _apply(live: Live, inject: Inject, is_dry: bool) -> str:
-    live.api.apply(dict(inject.template), field_manager=live.field_manager, dry_run=is_dry)
-    return f"ResourceClaimTemplate {inject.template['metadata']['name']}"
+    return (*made, patched)
 
 
 def _consequences(live: Live, workload: Object, decided: Decided) -> tuple[Consequence, ...]:

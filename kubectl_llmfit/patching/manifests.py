@@ -12,7 +12,7 @@ from kubectl_llmfit.core.rewrite.decide import Knowledge, Wishes
 from kubectl_llmfit.core.rewrite.operations import Operation
 from kubectl_llmfit.files.documents import Located, Manifest
 from kubectl_llmfit.files.editing import edited
-from kubectl_llmfit.files.sources import Source, read_all
+from kubectl_llmfit.files.sources import Source
 from kubectl_llmfit.patching.decided import Decided, decide_workload, generated
 
 
@@ -25,21 +25,21 @@ class Patched:
     decided: tuple[Decided, ...]
 
 
-def patch_files(
-    names: Sequence[str],
+def patch_manifests(
+    sources: Sequence[Source],
     wishes: Wishes,
     knowledge: Knowledge,
     *,
-    recursive: bool = False,
+    unread: Sequence[Problem] = (),
     template_path: str | None = None,
 ) -> list[Patched]:
-    """What becomes of the files and folders ``names``; nothing is written.
+    """What becomes of ``sources``; nothing is written. ``unread`` says what is missing of them.
 
     Raises:
-        Refused: every document that can't be read and every workload that can't be changed.
+        Refused: ``unread``, every document that can't be used and every workload that can't be
+            changed.
     """
-    sources, unread = read_all(names, recursive)
-    problems = list(unread.problems) if unread is not None else []
+    problems = list(unread)
     found: list[tuple[Source, dict[Located, Decided]]] = []
     for source in sources:
         problems += source.manifest.problems
@@ -97,10 +97,8 @@ def _text(manifest: Manifest, decided: dict[Located, Decided]) -> str:
         operations[located] = each.operations
         new = []
         for inject in each.templates:
-            metadata = inject.template["metadata"]
-            identity = (metadata.get("namespace"), metadata["name"])
-            if identity not in written:
-                written.add(identity)
+            if inject.identity not in written:
+                written.add(inject.identity)
                 new.append(generated(inject))
         if new:
             before[located] = yaml.dump_all(new)

@@ -7,17 +7,23 @@ as ``{version}`` and ``{python}``.
 from __future__ import annotations
 
 import platform
+import re
 from pathlib import Path
 
 import pytest
 
-from kubectl_llmfit import __version__
+from kubectl_llmfit import __version__, cli
 from tests.unit.commandline import Run
 
 HERE = Path(__file__).parent
 CATALOG = ("--catalog", str(HERE / "models.yaml"))
 ONE = "test model 7b"
 TWO = "acme/moe-30b"
+
+# Needs no board table, whose changes are no change of the form.
+DRIVER = ("--driver", "llmfit.ai")
+DIFFERENCE = "patched.diff"
+MESSAGES = "patched-messages.txt"
 
 # File of text/ by what prints it.
 FORMS: dict[str, tuple[str, ...]] = {
@@ -43,16 +49,47 @@ FORMS: dict[str, tuple[str, ...]] = {
     "version.yaml": ("version", "-o", "yaml"),
     "help-command.txt": ("models", "search", "--help"),
     "help-group.txt": ("models", "--help"),
+    "patched.yaml": ("patch", "-f", "workload.yaml", *CATALOG, *DRIVER),
+    "patched-objects.yaml": ("patch", "-f", "workload.yaml", "-o", "yaml", *CATALOG, *DRIVER),
+    "patched-objects.json": ("patch", "-f", "workload.yaml", "-o", "json", *CATALOG, *DRIVER),
+    "patched-names.txt": ("patch", "-f", "workload.yaml", "-o", "name", *CATALOG, *DRIVER),
+    "patched-decisions.json": ("patch", "-f", "workload.yaml", "--json", *CATALOG, *DRIVER),
     "completion.txt": ("__complete", "render", "-o", ""),
 }
 
 
+@pytest.fixture(autouse=True)
+def folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are named without their folder."""
+    monkeypatch.chdir(HERE)
+
+
 @pytest.mark.parametrize("file", FORMS)
 def test_the_output_is_the_golden_file_to_the_letter(run: Run, file: str) -> None:
-    golden = (HERE / "text" / file).read_text(encoding="utf-8")
-    golden = golden.replace("{version}", __version__).replace("{python}", platform.python_version())
-    assert run(*FORMS[file]).out == golden
+    assert run(*FORMS[file]).out == golden(file)
+
+
+def test_messages_on_standard_error(run: Run) -> None:
+    printed = run("patch", "-f", "workload.yaml", "--show-sources", *CATALOG, *DRIVER)
+    assert printed.err == golden(MESSAGES)
+
+
+def test_difference(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The diff program's own output, but for the names of its folders and the time of day."""
+    monkeypatch.delenv("KUBECTL_EXTERNAL_DIFF", raising=False)
+    assert cli.main(["patch", "-f", "workload.yaml", "--diff", *CATALOG, *DRIVER]) == 1
+    printed = re.sub(r"\S*/(LIVE|MERGED)-\w+/", r"\1/", capfd.readouterr().out)
+    printed = re.sub(r"(?m)^(---|\+\+\+) (\S+)\t.*", r"\1 \2", printed)
+    assert printed == golden(DIFFERENCE)
 
 
 def test_no_golden_file_is_left_over() -> None:
-    assert {path.name for path in (HERE / "text").iterdir()} == set(FORMS)
+    written = {path.name for path in (HERE / "text").iterdir()}
+    assert written == {*FORMS, DIFFERENCE, MESSAGES}
+
+
+def golden(file: str) -> str:
+    text = (HERE / "text" / file).read_text(encoding="utf-8")
+    return text.replace("{version}", __version__).replace("{python}", platform.python_version())

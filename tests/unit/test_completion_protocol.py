@@ -48,6 +48,9 @@ def choices(run: Run, *words: str, directive: str = NO_FILES) -> list[str]:
         ),
         pytest.param(("render", "--quant", "q8"), ["Q8_0"], id="quantization-in-small-letters"),
         pytest.param(("render", "--name", ""), [], id="value-that-is-free"),
+        pytest.param(("patch", "-o", ""), ["yaml", "json", "name"], id="forms-of-patch"),
+        pytest.param(("patch", "--di"), ["--diff"], id="switch"),
+        pytest.param(("patch", "--show"), ["--show-sources"], id="switch-of-patch"),
         pytest.param(
             ("render", "--min-tps", "fast", "-o", "n"), ["name"], id="behind-a-wrong-value"
         ),
@@ -126,9 +129,11 @@ def test_a_broken_catalog_file_leaves_the_shipped_models(run: Run, tmp_path: Pat
         pytest.param(("render", "--catalog", "own"), id="start-of-a-path"),
         pytest.param(("render", "--catalog="), id="equals-sign"),
         pytest.param(("models", "search", "--catalog", ""), id="another-command"),
+        pytest.param(("patch", "-f", ""), id="manifest"),
+        pytest.param(("patch", "--kustomize", "over"), id="kustomization"),
     ],
 )
-def test_a_catalog_file_is_left_to_the_shell(run: Run, words: tuple[str, ...]) -> None:
+def test_a_file_is_left_to_the_shell(run: Run, words: tuple[str, ...]) -> None:
     assert choices(run, *words, directive=FILES) == []
 
 

@@ -60,8 +60,8 @@ def test_says_what_was_done_on_standard_error(run: Run, file: Path) -> None:
 
 def test_comments_say_who_said_what(run: Run, file: Path) -> None:
     out = run("patch", "-f", str(file)).out
-    assert f"# model:       {MODEL}, from container vllm, command[2]\n" in out
-    assert "# min-tps:     20, from default\n" in out
+    assert f"# model:         {MODEL}, from container vllm, command[2]\n" in out
+    assert "# min-tps:       20, from default\n" in out
 
 
 def test_changes_the_file_and_keeps_the_old_one(run: Run, file: Path) -> None:
@@ -72,10 +72,7 @@ def test_changes_the_file_and_keeps_the_old_one(run: Run, file: Path) -> None:
     assert file.read_text() == printed
     assert file.with_name("d.yaml.orig").read_text() == before
     again = run("patch", "-f", str(file), "-i")
-    assert again.err == (
-        "deployment.apps/vllm skipped: no container asks for an accelerator by its limits "
-        "(no-legacy-devices)\n"
-    )
+    assert again.err == "deployment.apps/vllm patched (no change)\n"
     assert file.read_text() == printed
 
 
@@ -172,6 +169,26 @@ WRONG = [
         ("deployment/x", "-i", "-R"), "--recursive, --in-place go with -f only", id="file"
     ),
     pytest.param(("deploy/a", "-f", "x"), "or files with -f", id="both"),
+    pytest.param(("deploy/a", "-k", "x"), "or files with -f or -k", id="kustomize-and-live"),
+    pytest.param(("-f", "x", "-k", "y"), "-f and -k exclude each other", id="file-and-kustomize"),
+    pytest.param(("-k", "x", "-i"), "--in-place goes with -f only", id="kustomize-in-place"),
+    pytest.param(("-k", "x", "-R"), "--recursive goes with -f only", id="kustomize-recursive"),
+    pytest.param(("-k", "x", "--force"), "--force goes with TYPE/NAME only", id="kustomize-force"),
+    pytest.param(
+        ("-f", "x", "-o", "yaml", "--json"),
+        "--json and --output exclude each other",
+        id="two-outputs",
+    ),
+    pytest.param(
+        ("-f", "x", "-o", "yaml", "-i"), "--output and --in-place exclude", id="output-in-place"
+    ),
+    pytest.param(("-f", "x", "--json", "-i"), "--json and --in-place exclude", id="json-in-place"),
+    pytest.param(
+        ("-f", "x", "--json", "--show-sources"),
+        "--json and --show-sources exclude each other",
+        id="sources-that-json-has",
+    ),
+    pytest.param(("-f", "x", "-o", "wide"), "is not one of yaml, json, name", id="output"),
     pytest.param(("deploy",), "name workloads of deploy", id="type-alone"),
     pytest.param(("deploy/a", "b"), "name every workload as TYPE/NAME", id="mixed"),
     pytest.param(("deploy/a", "-l", "x=y"), "go with a TYPE, not with names", id="selector"),
@@ -179,6 +196,28 @@ WRONG = [
     pytest.param(("-f", "no-such-file"), "(unreadable-file)", id="missing-file"),
     pytest.param(("-f", "x", "--api-version", "v9"), "--api-version", id="api-version"),
 ]
+
+
+# A failure of a command with --diff is no difference: its exit code is larger than 1.
+WRONG_DIFF = [
+    pytest.param(("-f", "x", "-i"), "--diff and --in-place exclude each other", id="in-place"),
+    pytest.param(
+        ("-f", "x", "-i", "-o", "name", "--json"),
+        "--json, --output, --diff and --in-place exclude each other",
+        id="everything",
+    ),
+    pytest.param(("deploy/a", "--dry-run"), "--diff and --dry-run exclude", id="dry-run"),
+    pytest.param(("-f", "no-such-file"), "(unreadable-file)", id="refusal"),
+    pytest.param(("--no-such-flag",), "no such option", id="unknown-flag"),
+    pytest.param((), "name workloads as TYPE/NAME", id="nothing"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "said"), WRONG_DIFF)
+def test_failure_with_diff(run: Run, arguments: tuple[str, ...], said: str) -> None:
+    done = run("patch", "--diff", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
 
 
 @pytest.mark.parametrize(("arguments", "said"), WRONG)

@@ -139,6 +139,7 @@ long_terms = st.lists(
 scalars = (
     texts
     | long_terms
+    | st.none()
     | st.booleans()
     | st.integers(-(2**63), 2**63)
     | st.floats(-1e12, 1e12, allow_nan=False)
@@ -215,6 +216,7 @@ def test_a_shape_is_read_back_as_it_was(reader: str, document: dict[str, Any]) -
         pytest.param("", '""', id="empty"),
         pytest.param("a b", '"a b"', id="space"),
         pytest.param("a\nb", '"a\\nb"', id="newline"),
+        pytest.param(None, "null", id="null"),
         pytest.param(True, "true", id="true"),
         pytest.param(False, "false", id="false"),
         pytest.param(0, "0", id="zero"),
@@ -227,14 +229,16 @@ def test_a_shape_is_read_back_as_it_was(reader: str, document: dict[str, Any]) -
     ],
 )
 def test_a_scalar_is_written_in_the_shortest_safe_form(
-    value: str | bool | float, text: str
+    value: str | bool | float | None, text: str
 ) -> None:
     assert yaml.scalar(value) == text
 
 
 @pytest.mark.parametrize("reader", READERS)
 @given(value=scalars)
-def test_a_scalar_is_one_line_that_is_read_back(reader: str, value: str | bool | float) -> None:
+def test_a_scalar_is_one_line_that_is_read_back(
+    reader: str, value: str | bool | float | None
+) -> None:
     text = yaml.scalar(value)
     assert "\n" not in text
     assert READERS[reader](f"value: {text}\n") == {"value": value}
@@ -244,6 +248,20 @@ def test_conjunctions_are_folded_to_a_term_a_line() -> None:
     assert yaml.dump({"spec": {"cel": "a > 1 && b && 'c' in d"}}) == (
         "spec:\n  cel: >-\n    a > 1 &&\n    b &&\n    'c' in d\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        pytest.param("a: b\n- c\n", "|\n  a: b\n  - c\n", id="ends-with-a-line-break"),
+        pytest.param("#!/bin/sh\n\nexec x", "|-\n  #!/bin/sh\n\n  exec x\n", id="without-one"),
+        pytest.param(" a\nb", '" a\\nb"\n', id="blank-at-the-start"),
+        pytest.param("a\n\n", '"a\\n\\n"\n', id="several-line-breaks-at-the-end"),
+        pytest.param("a\r\nb", '"a\\r\\nb"\n', id="other-line-breaks"),
+    ],
+)
+def test_lines_stand_as_they_are_where_they_can(text: str, shown: str) -> None:
+    assert yaml.dump({"a": text}) == f"a: {shown}"
 
 
 def test_keys_keep_their_order() -> None:

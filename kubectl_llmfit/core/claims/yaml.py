@@ -1,8 +1,7 @@
-"""YAML text of the one small kind of object that this project writes.
+"""YAML text of plain data: what JSON can hold, as the API server's objects are.
 
-Importing a YAML library costs more than all the rest of ``render``; the objects written here hold
-only mappings, lists, strings, booleans and whole numbers. Tests check the output against a YAML
-library, for YAML 1.1 and 1.2 readers alike.
+Importing a YAML library costs more than all the rest of ``render``. Tests check the output against
+two libraries, for YAML 1.1 and 1.2 readers alike.
 """
 
 from __future__ import annotations
@@ -28,7 +27,8 @@ def dump(document: Mapping[str, Any]) -> str:
     """``document`` as YAML text that ends with one newline.
 
     Block style, two spaces, keys in their own order. Strings that hold `` && `` (CEL) are folded
-    to a conjunct a line, which a reader joins again with single spaces.
+    to a conjunct a line, which a reader joins again with single spaces; strings of several lines
+    stand as they are, in kubectl's way.
     """
     return "".join(f"{line}\n" for line in _mapping(document, ""))
 
@@ -38,8 +38,10 @@ def dump_all(texts: Sequence[str]) -> str:
     return "---\n".join(texts)
 
 
-def scalar(value: str | bool | int | float) -> str:
+def scalar(value: str | bool | int | float | None) -> str:
     """``value`` as a YAML scalar on one line; strings are quoted when a reader could err."""
+    if value is None:
+        return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
@@ -86,6 +88,9 @@ def _entry(head: str, value: Any, indent: str) -> list[str]:
         return [head, *_sequence(value, indent)] if value else [f"{head} []"]
     if isinstance(value, str) and _can_fold(value):
         return [f"{head} >-", *(f"{indent}  {line}" for line in _folded(value))]
+    if isinstance(value, str) and _can_stand(value):
+        mark = "|" if value.endswith("\n") else "|-"
+        return [f"{head} {mark}", *(_indented(value.removesuffix("\n"), indent))]
     return [f"{head} {scalar(value)}"]
 
 
@@ -130,6 +135,25 @@ def _filled(items: Sequence[str]) -> list[str]:
         else:
             line = f"{line}, {item}"
     return [*lines, line]
+
+
+def _can_stand(text: str) -> bool:
+    """Whether the lines of ``text`` can be written as they are, and are read back so.
+
+    A first line that starts with a blank would need its indentation said, more than one line
+    break at the end another mark.
+    """
+    lines = text.removesuffix("\n").split("\n")
+    return (
+        len(lines) + text.endswith("\n") > 1
+        and not text.startswith((" ", "\t", "\n"))
+        and not text.endswith("\n\n")
+        and all(line.isascii() and line.replace("\t", "").isprintable() for line in lines)
+    )
+
+
+def _indented(text: str, indent: str) -> list[str]:
+    return [f"{indent}  {line}" if line else "" for line in text.split("\n")]
 
 
 def _can_fold(text: str) -> bool:

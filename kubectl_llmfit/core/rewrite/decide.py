@@ -36,6 +36,7 @@ from kubectl_llmfit.core.rewrite.legacy import Legacy
 from kubectl_llmfit.core.rewrite.operations import Operation, Path, value_at
 from kubectl_llmfit.core.rewrite.overrides import overrides_out
 from kubectl_llmfit.core.rewrite.pod import limits_out, operations_for
+from kubectl_llmfit.core.rewrite.sources import sources_of
 from kubectl_llmfit.core.rewrite.survey import Container, Survey, mapping, survey
 from kubectl_llmfit.core.rewrite.tolerations import tolerations_in
 
@@ -135,6 +136,8 @@ def decide(
     if container is None and any(each.holds_claim for each in found.wanting):
         operations = (*limits_out(found.wanting), *_beside(spec, found, keep_env))
         return Finish(_from_root(template_path, operations), consequences(spec, found, keep_env))
+    if container is None and any(each.holds_claim for each in found.containers):
+        return Skip(reasons.ALREADY_CLAIMED, "it has its claim already")
     if container is None:
         return Skip(reasons.NO_LEGACY_DEVICES, "no container asks for an accelerator by its limits")
     facts = _facts(container, engines, elsewhere)
@@ -283,14 +286,8 @@ def _sized(
         ),
         quant=quant.value if quant is not None else None,
     )
-    sources = {"min-tps": _text(stated.min_tps), "efficiency": _text(stated.efficiency_pct)}
-    if quant is not None:
-        sources["quant"] = quant
-    return size_claim(model, target, placement), sources
-
-
-def _text(sourced: Sourced[Any]) -> Sourced[str]:
-    return Sourced(f"{sourced.value:g}", sourced.origin)
+    sized = size_claim(model, target, placement)
+    return sized, sources_of(sized, stated, quant, facts, container)
 
 
 def _class_of(stated: ClaimRequest) -> Callable[[Legacy], str]:

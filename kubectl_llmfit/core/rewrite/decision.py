@@ -31,6 +31,12 @@ class Inject:
     sources: Mapping[str, Sourced[str]]
     consequences: tuple[Consequence, ...]
 
+    @property
+    def identity(self) -> tuple[str | None, str]:
+        """Namespace and name of the template; its content follows from the name."""
+        metadata = self.template["metadata"]
+        return metadata.get("namespace"), metadata["name"]
+
 
 @dataclass(frozen=True)
 class Finish:

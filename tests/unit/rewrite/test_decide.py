@@ -237,6 +237,13 @@ def with_limit(workload: Object, index: int = 0) -> Object:
     return again
 
 
+def test_claim_without_a_limit_beside_it_is_all_there_is_to_do() -> None:
+    converted = applied(deployment(pod(vllm())), injected(deployment(pod(vllm()))).operations)
+    decision = decided(converted)
+    assert isinstance(decision, Skip)
+    assert decision.reason.token == "already-claimed"
+
+
 def test_limit_put_back_beside_the_claim_goes_out_again() -> None:
     converted = applied(deployment(pod(vllm())), injected(deployment(pod(vllm()))).operations)
     decision = decided(with_limit(converted))
