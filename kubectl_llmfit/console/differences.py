@@ -28,10 +28,13 @@ _MAX_NAME = 200
 
 @dataclass(frozen=True)
 class State:
-    """One thing before and after: the name of its file, and its text; ``None`` where it is not."""
+    """One thing before and after: the name of its file, and its texts.
+
+    What is new has an empty text before, as kubectl writes it; what goes has none after.
+    """
 
     name: str
-    before: str | None
+    before: str
     after: str | None
 
 
@@ -41,7 +44,7 @@ def of_object(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> Sta
     metadata = after["metadata"]
     parts = (version, after["kind"], metadata.get("namespace", ""), metadata["name"])
     name = ".".join((group, *parts) if group else parts)
-    return State(name, None if before is None else _yaml(before), _yaml(after))
+    return State(name, "" if before is None else _yaml(before), _yaml(after))
 
 
 def of_files(texts: Sequence[tuple[str, str, str]]) -> list[State]:

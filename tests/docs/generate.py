@@ -45,7 +45,7 @@ def reasons() -> str:
         "# Reasons\n\n"
         "Every refusal ends with a token in parentheses. The token is stable: programs may rely\n"
         "on it, and this table says what it means. All that is wrong with a call is listed at\n"
-        "once, one line each, on standard error; the exit code is 1.\n\n"
+        "once, one line each, on standard error; the exit code is 1, with `--diff` 2.\n\n"
     )
     rows = [(f"`{each.token}`", each.meaning, each.remedy) for each in reasons_of_the_code.ALL]
     return _HEAD + lead + _table(("token", "meaning", "what to do"), rows)

@@ -42,12 +42,16 @@ class Shell:
     def check(self, step: Step) -> None:
         """Runs ``step``; fails where its output is not the documented one, or its code is not 0.
 
-        A command whose documented output has a line that starts with ``error: `` has to fail.
+        A command whose documented output has a line that starts with ``error: `` has to fail, and
+        ``--diff`` tells of differences by the code 1.
         """
         code, output = self.run(step.command)
         expected = step.expected
         fails = expected is not None and any(line.startswith("error: ") for line in expected)
-        assert code == (1 if fails else 0), f"$ {step.command}\nexit code {code}\n{output}"
+        differs = " --diff" in step.command
+        assert code == (1 if fails or differs else 0), (
+            f"$ {step.command}\nexit code {code}\n{output}"
+        )
         if expected is not None and not matches(expected, output):
             difference = difflib.unified_diff(
                 expected, output.splitlines(), "documented", "printed", lineterm=""

@@ -104,9 +104,8 @@ def test_second_run_changes_nothing(cluster: Cluster, sandbox: Sandbox) -> None:
     made(sandbox)
     patch(cluster, sandbox, "deployment/vllm")
     version = deployment(sandbox)["metadata"]["generation"]
-    code, out, _ = patch(cluster, sandbox, "deployment", "vllm")
-    assert code == 0
-    assert out.startswith("deployment.apps/vllm skipped: ")
+    code, out, err = patch(cluster, sandbox, "deployment", "vllm")
+    assert (code, out, err) == (0, "deployment.apps/vllm patched (no change)\n", "")
     assert deployment(sandbox)["metadata"]["generation"] == version
 
 

@@ -74,9 +74,7 @@ def test_messages_on_standard_error(run: Run) -> None:
     assert printed.err == golden(MESSAGES)
 
 
-def test_difference(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_difference(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     """The diff program's own output, but for the names of its folders and the time of day."""
     monkeypatch.delenv("KUBECTL_EXTERNAL_DIFF", raising=False)
     assert cli.main(["patch", "-f", "workload.yaml", "--diff", *CATALOG, *DRIVER]) == 1

@@ -13,7 +13,7 @@ from kubectl_llmfit.core.reasons import Refused
 
 SAME = State("same", "a\n", "a\n")
 CHANGED = State("changed", "a\n", "b\n")
-NEW = State("new", None, "b\n")
+NEW = State("new", "", "b\n")
 GONE = State("gone", "a\n", None)
 
 
@@ -152,7 +152,8 @@ def test_reader_that_goes_away(program: Path) -> None:
 )
 def test_file_of_an_object(item: dict[str, Any], name: str) -> None:
     space = {"namespace": item.pop("namespace")} if "namespace" in item else {}
-    assert of_object(None, {**item, "metadata": {"name": "x", **space}}).name == name
+    state = of_object(None, {**item, "metadata": {"name": "x", **space}})
+    assert (state.name, state.before) == (name, "")
 
 
 def test_managed_fields_are_no_difference() -> None:
