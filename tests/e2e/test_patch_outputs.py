@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from kubectl_llmfit.core.rewrite.undo import UNDO
 from tests.controlplane.client import Object
 from tests.controlplane.cluster import Cluster
 from tests.controlplane.sandbox import Sandbox
@@ -187,11 +188,11 @@ def states(folder: Path) -> dict[str, Object]:
             continue
         if path.name.startswith("resource.k8s.io") and folder.name == "merged":
             del item["metadata"]["uid"], item["metadata"]["creationTimestamp"]
-        # kubectl diff speaks of kubectl apply, which keeps the new file here.
-        item["metadata"].get("annotations", {}).pop(LAST_APPLIED, None)
-        if item["metadata"].get("annotations") == {}:
-            del item["metadata"]["annotations"]
-        found[path.name] = item
+        # kubectl diff speaks of kubectl apply, which keeps the new file in an annotation; and the
+        # record of a patch of the file knows nothing of the annotations in the cluster.
+        annotations = item["metadata"].pop("annotations", {})
+        others = {key: annotations[key] for key in annotations if key not in (LAST_APPLIED, UNDO)}
+        found[path.name] = {**item, "annotations": others}
     return found
 
 
