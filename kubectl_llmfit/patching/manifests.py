@@ -51,7 +51,7 @@ def patch_manifests(
                     located.value, located.where, wishes, knows, template_path
                 )
             except Refused as refused:
-                problems += _placed(refused, located)
+                problems += placed(refused, located)
             else:
                 if decided is not None:
                     found[-1][1][located] = decided
@@ -73,7 +73,8 @@ def joined(texts: Sequence[str]) -> str:
     return stream
 
 
-def _placed(refused: Refused, located: Located) -> list[Problem]:
+def placed(refused: Refused, located: Located) -> list[Problem]:
+    """The problems of a refusal, each with the place of the object that it is about."""
     return [Problem(each.reason, f"{located.where}: {each.sentence}") for each in refused.problems]
 
 
