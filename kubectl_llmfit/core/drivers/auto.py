@@ -46,6 +46,10 @@ class Published:
         """How many devices of ``kinds`` the driver publishes."""
         return sum(self.counts.get((driver, kind), 0) for kind in kinds)
 
+    def by(self, driver: str) -> int:
+        """How many devices the driver publishes, of whatever kind."""
+        return sum(count for (name, _), count in self.counts.items() if name == driver)
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -54,6 +58,13 @@ class Choice:
     driver: Driver
     device_class: str
     why: str
+
+
+def stands_in(published: Published, vendors: str) -> bool:
+    """Whether llmfit.ai has to stand in for ``vendors`` driver: that one publishes nothing, and
+    llmfit.ai has GPUs that no vendor's driver manages."""
+    has_gpus = published.of(_LAST.driver.name, _LAST.kinds) > 0
+    return has_gpus and not published.by(vendors)
 
 
 def choose_from(published: Published) -> Choice:

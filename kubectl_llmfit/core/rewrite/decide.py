@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from kubectl_llmfit.core import drivers, reasons
 from kubectl_llmfit.core.claims.objects import V1, Metadata, claim_object
 from kubectl_llmfit.core.claims.sized import Placement, SizedClaim, size_claim
+from kubectl_llmfit.core.drivers.auto import Published, stands_in
 from kubectl_llmfit.core.engines import (
     ConfigMapReader,
     EngineFacts,
@@ -55,12 +56,15 @@ class Knowledge:
         exact: a model's exact name → the model, or ``None``.
         boards: the board table, read only when a driver needs it.
         config_maps: a ConfigMap's name → its data, or ``None`` where it can't be read.
+        published: what the cluster's slices publish; ``None`` where that is not known, and the
+            legacy names alone tell the driver.
     """
 
     resolve: Callable[[str], Model]
     exact: Callable[[str], Model | None]
     boards: Callable[[], tuple[Board, ...]]
     config_maps: ConfigMapReader = nothing_known
+    published: Published | None = None
 
 
 @dataclass(frozen=True)
@@ -128,8 +132,7 @@ def decide(
     if annotated.opts_out(metadata):
         return Skip(reasons.OPTED_OUT, f"annotation {annotated.INJECT} says so")
     layers = (wishes.layer, annotated.stated(metadata))
-    stated = merge(*layers)
-    found = survey(spec, _driver(stated))
+    stated, found = _surveyed(merge(*layers), spec, knowledge.published)
     engines = find_engines(spec, knowledge.config_maps)
     container = _model_container(found, engines, wishes.container)
     keep_env = wishes.keep_env or annotated.keeps_env(metadata)
@@ -165,6 +168,29 @@ def _beside(spec: Mapping[str, Any], found: Survey, keep_env: bool) -> tuple[Ope
 def _from_root(template_path: Path, operations: Sequence[Operation]) -> tuple[Operation, ...]:
     """Operations on a pod's spec as those on the workload that holds its template."""
     return tuple(replace(each, path=(*template_path, "spec", *each.path)) for each in operations)
+
+
+def _surveyed(
+    stated: ClaimRequest, spec: Mapping[str, Any], published: Published | None
+) -> tuple[ClaimRequest, Survey]:
+    """What the pod asks for, of the driver that is stated, else of the vendor's.
+
+    Where the vendor's publishes nothing, llmfit.ai stands in if it has GPUs to give; it has no
+    MIG partitions.
+
+    Raises:
+        Refused: everything that ``survey`` refuses.
+    """
+    named = _driver(stated)
+    found = survey(spec, named)
+    if named is not None or published is None or found.driver is None:
+        return stated, found
+    classes = {want.legacy.device_class for each in found.wanting for want in each.wants}
+    are_whole = classes == {drivers.BY_NAME[found.driver].default_class}
+    if not are_whole or not stands_in(published, found.driver):
+        return stated, found
+    stand_in = Sourced(drivers.DEFAULT.name, "the cluster's ResourceSlices")
+    return replace(stated, driver=stand_in), survey(spec, stand_in.value)
 
 
 def _driver(stated: ClaimRequest) -> str | None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from kubectl_llmfit.core.drivers.auto import Published
 from kubectl_llmfit.core.model import Model
 from kubectl_llmfit.core.reasons import UNKNOWN_MODEL, Refused, refuse
 from kubectl_llmfit.core.request import Sourced
@@ -51,14 +53,14 @@ def vllm(*arguments: str, model: str = "acme/ten", **limits: Any) -> Object:
     }
 
 
-def decided(workload: Object, **wishes: Any) -> Decision:
+def decided(workload: Object, knowledge: Knowledge = KNOWLEDGE, **wishes: Any) -> Decision:
     kind = kind_of(workload)
     assert kind is not None
     paths = pod_templates(workload, kind.templates)
     layer = {
         field: Sourced(value, f"--{field}") for field, value in wishes.pop("layer", {}).items()
     }
-    (decision,) = decide_all(workload, paths, Wishes(layer, **wishes), KNOWLEDGE)
+    (decision,) = decide_all(workload, paths, Wishes(layer, **wishes), knowledge)
     return decision
 
 
@@ -275,3 +277,64 @@ def test_claim_that_is_not_known_is_named() -> None:
     inject = injected(deployment(spec))
     (said,) = (each for each in inject.consequences if each.token == "other-claim-stays")
     assert 'claim "nic"' in said.sentence
+
+
+GPU_OF_LLMFIT = ("llmfit.ai", "gpu")
+MANAGED = ("llmfit.ai", "vendorManaged")
+VENDORS = ("gpu.nvidia.com", "gpu.nvidia.com")
+STAND_IN = ("llmfit.ai", "gpu.llmfit.ai")
+
+
+@pytest.mark.parametrize(
+    ("counts", "limits", "layer", "expected"),
+    [
+        pytest.param(None, {"gpu": 1}, {}, VENDORS, id="not-known"),
+        pytest.param({}, {"gpu": 1}, {}, VENDORS, id="nobody-publishes"),
+        pytest.param({GPU_OF_LLMFIT: 2}, {"gpu": 1}, {}, STAND_IN, id="only-llmfit"),
+        pytest.param({GPU_OF_LLMFIT: 2}, {"amd": 1}, {}, STAND_IN, id="for-another-vendor"),
+        pytest.param({MANAGED: 2}, {"gpu": 1}, {}, VENDORS, id="only-what-vendors-manage"),
+        pytest.param({("llmfit.ai", "cpu"): 1}, {"gpu": 1}, {}, VENDORS, id="only-a-cpu"),
+        pytest.param(
+            {GPU_OF_LLMFIT: 9, ("gpu.nvidia.com", "gpu"): 1}, {"gpu": 1}, {}, VENDORS, id="both"
+        ),
+        pytest.param(
+            {GPU_OF_LLMFIT: 9, ("gpu.amd.com", "amdgpu"): 1},
+            {"gpu": 1},
+            {},
+            STAND_IN,
+            id="of-another-vendor",
+        ),
+        pytest.param(
+            {GPU_OF_LLMFIT: 2},
+            {"nvidia.com/mig-1g.10gb": 1},
+            {"min_tps": "1"},
+            ("gpu.nvidia.com", "mig.nvidia.com"),
+            id="no-partitions",
+        ),
+        pytest.param(
+            {GPU_OF_LLMFIT: 2}, {"gpu": 1}, {"driver": "gpu.nvidia.com"}, VENDORS, id="driver-wins"
+        ),
+        pytest.param(
+            {GPU_OF_LLMFIT: 2},
+            {"gpu": 1},
+            {"device_class": "gpu.nvidia.com"},
+            VENDORS,
+            id="class-wins",
+        ),
+    ],
+)
+def test_slices_of_the_cluster_choose_the_driver(
+    counts: dict[tuple[str, str], int] | None,
+    limits: Object,
+    layer: dict[str, str],
+    expected: tuple[str, str],
+) -> None:
+    knowledge = replace(KNOWLEDGE, published=None if counts is None else Published(counts))
+    decision = decided(deployment(pod(vllm(**limits))), knowledge, layer=layer)
+    assert isinstance(decision, Inject)
+    (request,) = decision.template["spec"]["spec"]["devices"]["requests"]
+    driver = decision.sized.driver.name
+    assert (driver, request["exactly"]["deviceClassName"]) == expected
+    said = decision.sources.get("driver")
+    chosen = Sourced("llmfit.ai", "the cluster's ResourceSlices")
+    assert (said == chosen) == (expected == STAND_IN)
