@@ -39,6 +39,8 @@ RENDER_NEEDS = {
     "kubectl_llmfit.core.claims.yaml",
     "kubectl_llmfit.core.drivers",
     "kubectl_llmfit.core.drivers.cel",
+    "kubectl_llmfit.core.drivers.conditions",
+    "kubectl_llmfit.core.drivers.domain",
     "kubectl_llmfit.core.drivers.fitting",
     "kubectl_llmfit.core.drivers.gpu_amd_com",
     "kubectl_llmfit.core.drivers.gpu_intel_com",

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    # Only for types: the drivers, which these belong to, need this module themselves.
+    from kubectl_llmfit.core.drivers.conditions import Condition
 
 
 @dataclass(frozen=True)
 class Selector:
-    """A CEL selector as terms that are ANDed; kept apart so that YAML can show one a line."""
+    """A selector as conditions that all have to hold."""
 
-    terms: tuple[str, ...]
+    conditions: tuple[Condition, ...]
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """The CEL of each condition, kept apart so that YAML can show one a line."""
+        return tuple(each.cel for each in self.conditions)
 
     @property
     def expression(self) -> str:

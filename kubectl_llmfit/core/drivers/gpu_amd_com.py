@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kubectl_llmfit.core.claims.plan import Selector
-from kubectl_llmfit.core.drivers.cel import Domain
+from kubectl_llmfit.core.drivers.conditions import All, AnyOf, Condition
+from kubectl_llmfit.core.drivers.domain import Domain
 from kubectl_llmfit.core.drivers.fitting import can_hold, no_board, whole_boards
 from kubectl_llmfit.core.drivers.interface import Candidate, Driver, Selection
 from kubectl_llmfit.core.sizing.floors import Floors
@@ -27,10 +28,9 @@ if TYPE_CHECKING:
 
 NAME = "gpu.amd.com"
 _DOMAIN = Domain(NAME)
-_TYPE = _DOMAIN.value("type")
 # Under the driver's AutoPartition gate a device stands for all partitions of a mode together: it
 # shows the memory of all of them, and a claim gets one.
-_ALONE = f"!({_DOMAIN.has('computePartition')})"
+_ALONE = _DOMAIN.lacks("computePartition")
 
 
 def select(floors: Floors, boards: Sequence[Board]) -> Selection:
@@ -49,20 +49,22 @@ def select(floors: Floors, boards: Sequence[Board]) -> Selection:
         if parts > 1 and can_hold(board, floors.memory_bytes * 2):
             by_threshold[max(threshold_bytes(board, parts), floors.memory_bytes)].append(board)
             candidates.append(Candidate(board, f"1/{parts} or more"))
-    kinds = [f"{_TYPE} == 'amdgpu' && {_is_one_of(fitting)}"]
+    kinds = [All((_DOMAIN.is_("type", "amdgpu"), _is_one_of(fitting)))]
     for threshold in sorted(by_threshold):
-        enough = (
-            "" if threshold == floors.memory_bytes else f" && {_DOMAIN.memory_at_least(threshold)}"
+        part = (
+            _DOMAIN.is_("type", "amdgpu-partition"),
+            _ALONE,
+            _is_one_of(by_threshold[threshold]),
         )
-        matches = _is_one_of(by_threshold[threshold])
-        kinds.append(f"{_TYPE} == 'amdgpu-partition' && {_ALONE} && {matches}{enough}")
-    terms = (
-        *_DOMAIN.memory_terms(floors.memory_bytes),
+        higher = threshold != floors.memory_bytes
+        kinds.append(All((*part, *([_DOMAIN.memory_at_least(threshold)] if higher else []))))
+    conditions = (
+        *_DOMAIN.memory(floors.memory_bytes),
         _DOMAIN.has("type"),
-        f"({' || '.join(kinds)})",
+        AnyOf(tuple(kinds)),
     )
     return Selection(
-        Selector(terms),
+        Selector(conditions),
         candidates=tuple(candidates),
         known_boards=sum(board.driver == NAME for board in boards),
     )
@@ -89,16 +91,16 @@ def threshold_bytes(board: Board, parts: int) -> int:
     return (memory_bytes // parts + memory_bytes // smaller) // 2 // MI * MI
 
 
-def _is_one_of(boards: Sequence[Board]) -> str:
+def _is_one_of(boards: Sequence[Board]) -> Condition:
     """Whether a device is one of ``boards``, by its name or its PCI id."""
     names = [board.name for board in boards if board.name_published]
     ids = [each for board in boards for each in board.ids]
     tests = []
     if names:
-        tests.append(_DOMAIN.is_one_of("productName", names))
+        tests.append(_DOMAIN.has_named("productName", names))
     if ids:
-        tests.append(_DOMAIN.is_one_of("deviceID", ids))
-    return f"({' || '.join(tests)})"
+        tests.append(_DOMAIN.has_named("deviceID", ids))
+    return AnyOf(tuple(tests))
 
 
 DRIVER = Driver(

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kubectl_llmfit.core.claims.plan import Selector
-from kubectl_llmfit.core.drivers.cel import Domain
+from kubectl_llmfit.core.drivers.conditions import AnyOf, IsNot
+from kubectl_llmfit.core.drivers.domain import Domain
 from kubectl_llmfit.core.drivers.fitting import no_board, whole_boards
 from kubectl_llmfit.core.drivers.interface import Candidate, Driver, Selection
 from kubectl_llmfit.core.sizing.floors import Floors
@@ -38,17 +39,16 @@ def select(floors: Floors, boards: Sequence[Board]) -> Selection:
     fitting = whole_boards(NAME, floors, boards)
     if not fitting:
         raise no_board(NAME, "a GPU", floors, boards)
-    models = _DOMAIN.is_one_of("model", (board.name for board in fitting))
+    models = _DOMAIN.has_named("model", (board.name for board in fitting))
     ids = [each for board in fitting for each in board.ids]
-    named = f"({models} || {_DOMAIN.is_one_of('pciId', ids)})" if ids else models
-    terms = (
-        *_DOMAIN.memory_terms(floors.memory_bytes),
-        named,
-        _DOMAIN.lacks_or("health", f"{_DOMAIN.value('health')} != 'Unhealthy'"),
-        _DOMAIN.lacks_or("type", f"{_DOMAIN.value('type')} == 'gpu'"),
+    conditions = (
+        *_DOMAIN.memory(floors.memory_bytes),
+        AnyOf((models, _DOMAIN.has_named("pciId", ids))) if ids else models,
+        _DOMAIN.lacks_or("health", IsNot(NAME, "health", "Unhealthy")),
+        _DOMAIN.lacks_or("type", _DOMAIN.is_("type", "gpu")),
     )
     return Selection(
-        Selector(terms),
+        Selector(conditions),
         candidates=tuple(Candidate(board) for board in fitting),
         known_boards=sum(board.driver == NAME for board in boards),
     )

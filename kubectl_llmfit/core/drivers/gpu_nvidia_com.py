@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 from kubectl_llmfit.core import reasons
 from kubectl_llmfit.core.claims.plan import Selector
-from kubectl_llmfit.core.drivers.cel import Domain, one_of
+from kubectl_llmfit.core.drivers.conditions import All, AnyOf, Condition
+from kubectl_llmfit.core.drivers.domain import Domain
 from kubectl_llmfit.core.drivers.fitting import can_hold, no_board, whole_boards
 from kubectl_llmfit.core.drivers.interface import Candidate, Driver, Selection
 from kubectl_llmfit.core.reasons import refuse
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 NAME = "gpu.nvidia.com"
 _DOMAIN = Domain(NAME)
-_PRODUCT = _DOMAIN.value("productName")
+_PRODUCT = "productName"
 
 FIRST_MATCH = (
     "the scheduler takes the first device that matches, in the order of the node's slices, "
@@ -46,9 +47,9 @@ def select_gpu(floors: Floors, boards: Sequence[Board]) -> Selection:
     fitting = whole_boards(NAME, floors, boards)
     if not fitting:
         raise no_board(NAME, "a whole GPU", floors, boards)
-    terms = (*_common_terms("gpu", floors), one_of(_PRODUCT, (board.name for board in fitting)))
+    named = _DOMAIN.named(_PRODUCT, (board.name for board in fitting))
     return Selection(
-        Selector(terms),
+        Selector((*_common("gpu", floors), named)),
         candidates=tuple(Candidate(board) for board in fitting),
         known_boards=sum(board.driver == NAME for board in boards),
     )
@@ -77,12 +78,11 @@ def select_mig(floors: Floors, boards: Sequence[Board]) -> Selection:
         candidates += _profiles(board, slices, floors)
     if not by_threshold:
         raise no_board(NAME, "one with a MIG partition", floors, boards)
-    groups = [
+    groups = tuple(
         _group(threshold, by_threshold[threshold], floors) for threshold in sorted(by_threshold)
-    ]
-    terms = (*_common_terms("mig", floors), f"({' || '.join(groups)})")
+    )
     return Selection(
-        Selector(terms),
+        Selector((*_common("mig", floors), AnyOf(groups))),
         candidates=tuple(candidates),
         known_boards=len(mig_boards),
         kind="boards with MIG",
@@ -122,14 +122,14 @@ def _profiles(board: Board, slices: int, floors: Floors) -> list[Candidate]:
     ]
 
 
-def _group(threshold: int, boards: Sequence[Board], floors: Floors) -> str:
-    named = one_of(_PRODUCT, (board.name for board in boards))
+def _group(threshold: int, boards: Sequence[Board], floors: Floors) -> Condition:
+    named = _DOMAIN.named(_PRODUCT, (board.name for board in boards))
     if threshold == floors.memory_bytes:
         return named
-    return f"{named} && {_DOMAIN.memory_at_least(threshold)}"
+    return All((named, _DOMAIN.memory_at_least(threshold)))
 
 
-def _common_terms(kind: str, floors: Floors) -> tuple[str, ...]:
+def _common(kind: str, floors: Floors) -> tuple[Condition, ...]:
     """Kind, memory floor, and the guard of the product name.
 
     The kind is tested although the class tests it: a MIG device carries its parent's product
@@ -137,9 +137,9 @@ def _common_terms(kind: str, floors: Floors) -> tuple[str, ...]:
     """
     return (
         _DOMAIN.has("type"),
-        f"{_DOMAIN.value('type')} == '{kind}'",
-        *_DOMAIN.memory_terms(floors.memory_bytes),
-        _DOMAIN.has("productName"),
+        _DOMAIN.is_("type", kind),
+        *_DOMAIN.memory(floors.memory_bytes),
+        _DOMAIN.has(_PRODUCT),
     )
 
 
@@ -154,6 +154,11 @@ def _select_vfio(floors: Floors, boards: Sequence[Board]) -> Selection:
 DRIVER = Driver(
     name=NAME,
     classes={NAME: select_gpu, "mig.nvidia.com": select_mig, f"vfio.{NAME}": _select_vfio},
+    kinds={
+        NAME: (_DOMAIN.is_("type", "gpu"),),
+        "mig.nvidia.com": (_DOMAIN.is_("type", "mig"),),
+        f"vfio.{NAME}": (_DOMAIN.is_("type", "vfio"),),
+    },
     topology={
         "pcie": "resource.kubernetes.io/pcieRoot",
         "numa": "resource.kubernetes.io/numaNode",

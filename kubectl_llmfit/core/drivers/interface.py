@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kubectl_llmfit.core.claims.plan import Selector
+from kubectl_llmfit.core.drivers.conditions import Condition
 from kubectl_llmfit.core.sizing.floors import Floors
 
 if TYPE_CHECKING:
@@ -53,12 +54,15 @@ class Driver:
         name: its name in ``device.driver`` and the domain of its attributes.
         classes: the device classes that it ships, each with what says the floors for it; the
             first is the one for a whole accelerator.
+        kinds: what the shipped classes themselves ask of a device of the driver; a class that is
+            not named takes all of them.
         topology: attribute that devices have to share, by the word of ``--topology``.
         uses_boards: whether its selectors need the board table.
     """
 
     name: str
     classes: Mapping[str, Select]
+    kinds: Mapping[str, tuple[Condition, ...]] = field(default_factory=dict)
     topology: Mapping[str, str] = field(default_factory=dict)
     uses_boards: bool = True
 

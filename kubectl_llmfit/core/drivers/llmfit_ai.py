@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kubectl_llmfit.core.claims.plan import Selector
-from kubectl_llmfit.core.drivers.cel import Domain
+from kubectl_llmfit.core.drivers.conditions import AtLeast, IsTrue
+from kubectl_llmfit.core.drivers.domain import Domain
 from kubectl_llmfit.core.drivers.interface import Driver, Selection
 from kubectl_llmfit.core.sizing.floors import Floors
 
@@ -27,20 +28,28 @@ _DOMAIN = Domain(NAME)
 
 def select(floors: Floors, boards: Sequence[Board]) -> Selection:
     """The floors in CEL, term for term llmfit's; the board table is not needed."""
-    bandwidth = _DOMAIN.value("memoryBandwidthGBs")
-    terms = (
-        *_DOMAIN.memory_terms(floors.memory_bytes),
-        _DOMAIN.has("memoryBandwidthGBs"),
-        f"{bandwidth} >= {floors.bandwidth_gbs}",
+    bandwidth = "memoryBandwidthGBs"
+    conditions = (
+        *_DOMAIN.memory(floors.memory_bytes),
+        _DOMAIN.has(bandwidth),
+        AtLeast(NAME, bandwidth, floors.bandwidth_gbs, "GB/s of memory bandwidth"),
         _DOMAIN.has("healthy"),
-        _DOMAIN.value("healthy"),
+        IsTrue(NAME, "healthy"),
     )
-    return Selection(Selector(terms))
+    return Selection(Selector(conditions))
 
+
+_UNMANAGED = _DOMAIN.lacks("vendorManaged")
 
 DRIVER = Driver(
     name=NAME,
     classes=dict.fromkeys(("llmfit.ai", "gpu.llmfit.ai", "npu.llmfit.ai", "cpu.llmfit.ai"), select),
+    kinds={
+        "llmfit.ai": (_UNMANAGED,),
+        "gpu.llmfit.ai": (_DOMAIN.is_("kind", "gpu"), _UNMANAGED),
+        "npu.llmfit.ai": (_DOMAIN.is_("kind", "npu"),),
+        "cpu.llmfit.ai": (_DOMAIN.is_("kind", "cpu"),),
+    },
     topology={"pcie": "resource.kubernetes.io/pcieRoot"},
     uses_boards=False,
 )

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kubectl_llmfit.core.claims.plan import ClaimPlan, DeviceRequest, Selector
-from kubectl_llmfit.core.drivers.cel import Domain
+from kubectl_llmfit.core.drivers.conditions import All, Has, OneOf
 from kubectl_llmfit.core.rewrite.legacy import Legacy
 from kubectl_llmfit.core.rewrite.operations import Path
 from kubectl_llmfit.core.rewrite.survey import Container, Role, Want
@@ -129,5 +129,6 @@ def _kind(legacy: Legacy) -> tuple[str, str | None]:
 def _profile(legacy: Legacy) -> tuple[Selector, ...]:
     if legacy.profile is None:
         return ()
-    domain = Domain(legacy.driver)
-    return (Selector((domain.is_one_of("profile", [legacy.profile]),)),)
+    has = Has(legacy.driver, "profile")
+    is_it = OneOf(legacy.driver, "profile", (legacy.profile,), "asked for")
+    return (Selector((All((has, is_it)),)),)

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_llmfit.core.claims.plan import Selector
+from kubectl_llmfit.core.drivers.conditions import Has
 from kubectl_llmfit.core.reasons import Refused
 from kubectl_llmfit.core.rewrite.claim import PodClaim, claim_for
 from kubectl_llmfit.core.rewrite.operations import applied, inverted
@@ -18,7 +19,7 @@ from kubectl_llmfit.core.rewrite.pod import operations_for
 from kubectl_llmfit.core.rewrite.survey import survey
 from tests.unit.rewrite.pods import Object, container, pod, sidecar
 
-SIZED = Selector(("device.driver == 'x'",))
+SIZED = Selector((Has("gpu.nvidia.com", "productName"),))
 TEMPLATE = "llmfit-abc"
 
 

@@ -1,0 +1,292 @@
+"""What a device has to be: one structure that is CEL for the scheduler and a test for us.
+
+A missing attribute is a runtime error in CEL, which ends the scheduling of the pod on every node
+instead of passing over the device. So every look-up of a value stands behind a ``Has`` of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kubectl_llmfit.core.drivers import cel
+from kubectl_llmfit.core.reasons import quoted
+from kubectl_llmfit.core.sizing.quantity import memory_quantity
+
+if TYPE_CHECKING:
+    # Only for types: what no slice is read for need not load it.
+    from kubectl_llmfit.core.drivers.devices import Device
+
+
+class Shortfall(NamedTuple):
+    """What a device lacks: how far it is from the condition, and why, as a verb's phrase.
+
+    ``distance`` is the missing share for amounts (0 to 1), 1 for other properties, and more for
+    what makes it another kind of device.
+    """
+
+    distance: float
+    words: str
+
+
+_OTHER_KIND = 4.0
+
+
+class Condition:
+    """One condition on a device."""
+
+    @property
+    def cel(self) -> str:
+        """The CEL text."""
+        raise NotImplementedError
+
+    def shortfalls(self, device: Device) -> tuple[Shortfall, ...]:
+        """What ``device`` lacks; nothing where it meets the condition."""
+        raise NotImplementedError
+
+    def holds(self, device: Device) -> bool:
+        """Whether ``device`` meets the condition, as the scheduler would find."""
+        return not self.shortfalls(device)
+
+
+@dataclass(frozen=True)
+class _OfAttribute(Condition):
+    """A condition on the attribute ``name`` of ``domain``."""
+
+    domain: str
+    name: str
+
+    @property
+    def _has(self) -> str:
+        return f"{cel.literal(self.name)} in {cel.attributes(self.domain)}"
+
+    @property
+    def _value(self) -> str:
+        return f"{cel.attributes(self.domain)}.{self.name}"
+
+
+class Has(_OfAttribute):
+    """The device has the attribute."""
+
+    @property
+    def cel(self) -> str:
+        """The CEL text."""
+        return self._has
+
+    def shortfalls(self, device: Device) -> tuple[Shortfall, ...]:
+        """That it publishes none."""
+        if device.attribute(self.domain, self.name) is None:
+            return (Shortfall(1.0, f"publishes no {self.name}"),)
+        return ()
+
+
+class Lacks(_OfAttribute):
+    """The device does not have the attribute."""
+
+    @property
+    def cel(self) -> str:
+        """The CEL text."""
+        return f"!({self._has})"
+
+    def shortfalls(self, device: Device) -> tuple[Shortfall, ...]:
+        """That it has one."""
+        if device.attribute(self.domain, self.name) is None:
+            return ()
+        return (Shortfall(2 * _OTHER_KIND, f"carries {self.name}"),)
+
+
+class _OfValue(Has):
+    """A condition on the value of an attribute, which has to be there."""
+
+    def shortfalls(self, device: Device) -> tuple[Shortfall, ...]:
+        """The one thing that it lacks."""
+        missing = super().shortfalls(device)
+        if missing:
+            return missing
+        found = self._shortfall(device.attribute(self.domain, self.name))
+        return () if found is None else (found,)
+
+    def _shortfall(self, value: Any) -> Shortfall | None:
+        raise NotImplementedError
+
+
+class IsTrue(_OfValue):
+    """The attribute, which has to be there, is true."""
+
+    @property
+    def cel(self) -> str:
+        """The CEL text."""
+        return self._value
+
+    def _shortfall(self, value: Any) -> Shortfall | None:
+        return None if value is True else Shortfall(1.0, f"is not {self.name}")
+
+
+@dataclass(frozen=True)
+class Is(_OfValue):
+    """The attribute, which has to be there, is ``text``: what kind of device it is."""
+
+    text: str
+
+    @property
+    def cel(self) -> str:
+        """The CEL text."""
+        return f"{self._value} == {cel.literal(self.text)}"
+
+    def _shortfall(self, value: Any) -> Shortfall | None:
+        if value == self.text:
+            return None
+        return Shortfall(_OTHER_KIND, f"has {self.name} {_shown(value)} and not {self.text}")
+
+
+class IsNot(Is):
+    """The attribute, which has to be there, is anything but ``text``."""
+
+    @property
+    def cel(self) -> str:
+        """The CEL text."""
+        return f"{self._value} != {cel.literal(self.text)}"
+
+    def _shortfall(self, value: Any) -> Shortfall | None:
+        return Shortfall(1.0, f"has {self.name} {self.text}") if value == self.text else None
+
+
+@dataclass(frozen=True)
+class OneOf(_OfValue):
+    """The attribute, which has to be there, is one of ``texts``; ``words`` say what these are."""
+
+    texts: tuple[str, ...]
+    words: str
+
+    @property
+    def cel(self) -> str:
+        """The CEL text."""
+        return f"{self._value} in {cel.listed(self.texts)}"
+
+    def _shortfall(self, value: Any) -> Shortfall | None:
+        if value in self.texts:
+            return None
+        others = (
+            f"not {quoted(self.texts[0])}"
+            if len(self.texts) == 1
+            else f"none of the {len(self.texts)} {self.words}"
+        )
+        return Shortfall(1.0, f"has {self.name} {_shown(value)}, {others}")
+
+
+@dataclass(frozen=True)
+class AtLeast(_OfValue):
+    """The attribute, which has to be there, is an int of ``number`` or more, in ``unit``."""
+
+    number: int
+    unit: str
+
+    @property
+    def cel(self) -> str:
+        """The CEL text."""
+        return f"{self._value} >= {self.number}"
+
+    def _shortfall(self, value: Any) -> Shortfall | None:
+        if isinstance(value, bool) or not isinstance(value, int):
+            return Shortfall(1.0, f"publishes no number as {self.name}")
+        if value >= self.number:
+            return None
+        return Shortfall(
+            1 - max(value, 0) / self.number, f"has {value} of {self.number} {self.unit}"
+        )
+
+
+@dataclass(frozen=True)
+class HasMemory(Condition):
+    """The device has a capacity called memory in ``domain``."""
+
+    domain: str
+
+    @property
+    def cel(self) -> str:
+        """The CEL text."""
+        return f"'memory' in {cel.capacity(self.domain)}"
+
+    def shortfalls(self, device: Device) -> tuple[Shortfall, ...]:
+        """That it publishes no memory."""
+        if device.capacity(self.domain, "memory") is None:
+            return (Shortfall(1.0, "publishes no memory"),)
+        return ()
+
+
+@dataclass(frozen=True)
+class MemoryAtLeast(HasMemory):
+    """The memory, which has to be there, is ``memory_bytes`` or more."""
+
+    memory_bytes: int
+
+    @property
+    def cel(self) -> str:
+        """The CEL text."""
+        quantity = cel.literal(memory_quantity(self.memory_bytes))
+        return f"{cel.capacity(self.domain)}.memory.compareTo(quantity({quantity})) >= 0"
+
+    def shortfalls(self, device: Device) -> tuple[Shortfall, ...]:
+        """How much memory is missing."""
+        has = device.capacity(self.domain, "memory")
+        if has is None:
+            return super().shortfalls(device)
+        if has >= self.memory_bytes:
+            return ()
+        shown, needed = memory_quantity(int(has)), memory_quantity(self.memory_bytes)
+        return (Shortfall(1 - float(has) / self.memory_bytes, f"has {shown} of {needed} memory"),)
+
+
+@dataclass(frozen=True)
+class _OfParts(Condition):
+    """A condition made of others, looked at in their order."""
+
+    parts: tuple[Condition, ...]
+
+
+class All(_OfParts):
+    """Every one of ``parts``."""
+
+    @property
+    def cel(self) -> str:
+        """The CEL text."""
+        return " && ".join(each.cel for each in self.parts)
+
+    def shortfalls(self, device: Device) -> tuple[Shortfall, ...]:
+        """What any of the parts misses, each thing once."""
+        found = (each for part in self.parts for each in part.shortfalls(device))
+        return tuple(dict.fromkeys(found))
+
+    def holds(self, device: Device) -> bool:
+        """Whether all hold; the first that does not ends it."""
+        return all(each.holds(device) for each in self.parts)
+
+
+class AnyOf(_OfParts):
+    """At least one of ``parts``."""
+
+    @property
+    def cel(self) -> str:
+        """The CEL text."""
+        return f"({' || '.join(each.cel for each in self.parts)})"
+
+    def shortfalls(self, device: Device) -> tuple[Shortfall, ...]:
+        """What the part misses that the device comes nearest to."""
+        return min((each.shortfalls(device) for each in self.parts), key=distance, default=())
+
+    def holds(self, device: Device) -> bool:
+        """Whether one holds."""
+        return any(each.holds(device) for each in self.parts)
+
+
+def distance(shortfalls: Iterable[Shortfall]) -> float:
+    """How far ``shortfalls`` are from nothing at all."""
+    return sum(each.distance for each in shortfalls)
+
+
+def _shown(value: Any) -> str:
+    """An attribute's value for a sentence."""
+    if isinstance(value, Mapping):
+        return "of another type"
+    return quoted(str(value))
