@@ -12,6 +12,7 @@ from kubectl_llmfit.cluster.kubectl import ApiError
 from kubectl_llmfit.core import reasons
 from kubectl_llmfit.core.engines import ConfigMapReader
 from kubectl_llmfit.core.reasons import Problem, Refused, quoted
+from kubectl_llmfit.core.rewrite import effects
 from kubectl_llmfit.core.rewrite.consequences import Consequence
 from kubectl_llmfit.core.rewrite.decide import Knowledge, Wishes
 from kubectl_llmfit.core.rewrite.live import live_consequences, live_problems
@@ -178,7 +179,7 @@ def _consequences(live: Live, workload: Object, decided: Decided) -> tuple[Conse
     )
     missing = [
         Consequence(
-            "device-class-missing",
+            effects.DEVICE_CLASS_MISSING,
             f"the cluster has no DeviceClass {quoted(each)}; the pods pend until it is made",
         )
         for each in classes

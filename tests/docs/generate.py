@@ -1,4 +1,4 @@
-"""The documents that are made from the code: commands, reasons, quantizations."""
+"""The documents that are made from the code: commands, reasons, consequences, quantizations."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import click
 from kubectl_llmfit.cli import cli
 from kubectl_llmfit.console.command import PROGRAM
 from kubectl_llmfit.core import reasons as reasons_of_the_code
+from kubectl_llmfit.core.rewrite import effects
 from kubectl_llmfit.core.sizing import quantization
 
 FOLDER = Path(__file__).parents[2] / "docs"
@@ -51,6 +52,19 @@ def reasons() -> str:
     return _HEAD + lead + _table(("token", "meaning", "what to do"), rows)
 
 
+def consequences() -> str:
+    """Everything that patch may have to tell."""
+    lead = (
+        "# Consequences\n\n"
+        "What `kubectl llmfit patch` and `restore` have to tell beside what they were asked to do\n"
+        "is a warning that ends with a token in parentheses; nothing is refused for it. The token\n"
+        "is stable, and `--json` shows the same one. In a cluster, `patch` tells all of it before\n"
+        "it changes anything.\n\n"
+    )
+    rows = [(f"`{each.token}`", each.meaning, each.remedy) for each in effects.ALL]
+    return _HEAD + lead + _table(("token", "meaning", "what to do"), rows)
+
+
 def quantizations() -> str:
     """Every quantization with the size that it is taken for, and other spellings."""
     lead = (
@@ -83,5 +97,6 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 DOCUMENTS: dict[str, Callable[[], str]] = {
     "commands.md": commands,
     "reasons.md": reasons,
+    "consequences.md": consequences,
     "quantizations.md": quantizations,
 }

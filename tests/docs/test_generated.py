@@ -32,7 +32,7 @@ def test_help_is_what_kubectl_prints(command: str, shell: Shell) -> None:
     assert f"## {command}\n\n```text\n{printed}```\n" in (FOLDER / "commands.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize("name", ["reasons.md", "quantizations.md"])
+@pytest.mark.parametrize("name", ["reasons.md", "consequences.md", "quantizations.md"])
 def test_tables_are_whole(name: str) -> None:
     """No cell broke its row, and no entry is there twice."""
     lines = (FOLDER / name).read_text("utf-8").splitlines()

@@ -28,7 +28,7 @@ from kubectl_llmfit.core.engines import (
 from kubectl_llmfit.core.model import Model
 from kubectl_llmfit.core.reasons import Problem, Refused, quoted, refuse
 from kubectl_llmfit.core.request import ClaimRequest, Layer, Sourced, merge
-from kubectl_llmfit.core.rewrite import annotated
+from kubectl_llmfit.core.rewrite import annotated, effects
 from kubectl_llmfit.core.rewrite.claim import PodClaim, claim_for
 from kubectl_llmfit.core.rewrite.consequences import Consequence, consequences
 from kubectl_llmfit.core.rewrite.decision import Decision, Finish, Inject, Skip
@@ -353,9 +353,9 @@ def _template(claim: PodClaim, wishes: Wishes) -> dict[str, Any]:
 
 
 def _notes(found: Survey, facts: EngineFacts | None, container: Container) -> list[Consequence]:
-    notes = [Consequence("counts-differ", note) for note in found.notes]
+    notes = [Consequence(effects.COUNTS_DIFFER, note) for note in found.notes]
     if facts is None:
         return notes
-    notes += [Consequence("engine-note", note) for note in facts.notes]
+    notes += [Consequence(effects.ENGINE_NOTE, note) for note in facts.notes]
     warning = count_warning(facts, _devices(container))
-    return [*notes, Consequence("devices-and-shards-differ", warning)] if warning else notes
+    return [*notes, Consequence(effects.DEVICES_AND_SHARDS_DIFFER, warning)] if warning else notes

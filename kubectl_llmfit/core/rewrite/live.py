@@ -7,6 +7,7 @@ from typing import Any
 
 from kubectl_llmfit.core import reasons
 from kubectl_llmfit.core.reasons import Problem, quoted
+from kubectl_llmfit.core.rewrite import effects
 from kubectl_llmfit.core.rewrite.consequences import Consequence
 from kubectl_llmfit.core.rewrite.survey import mapping
 
@@ -65,13 +66,13 @@ def _managers(workload: Mapping[str, Any]) -> Iterator[Consequence]:
     found = dict.fromkeys(manager for mark, manager in _MANAGERS if mark in marks)
     for manager in found:
         yield Consequence(
-            "managed-elsewhere",
+            effects.MANAGED_ELSEWHERE,
             f"{manager} manages it and may put the limit back beside the claim, which takes two "
             "devices; change its source as well",
         )
     if _LAST_APPLIED in marks and not found:
         yield Consequence(
-            "last-applied-remembers-limits",
+            effects.LAST_APPLIED_REMEMBERS_LIMITS,
             "it was made by kubectl apply: applying the old file again puts the limit back beside "
             "the claim; change the file with `kubectl llmfit patch -f`",
         )
@@ -89,7 +90,7 @@ def _rollout(workload: Mapping[str, Any]) -> Iterator[Consequence]:
         return
     surge = quoted(str(update.get("maxSurge", "25%")))
     yield Consequence(
-        "rollout-needs-free-devices",
+        effects.ROLLOUT_NEEDS_FREE_DEVICES,
         f"its rolling update (maxSurge {surge}) starts a new pod before it ends an old one, and "
         "waits where no device is free; maxSurge 0 with maxUnavailable 1 needs none",
     )

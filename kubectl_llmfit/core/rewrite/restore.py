@@ -7,8 +7,10 @@ from typing import Any
 
 from kubectl_llmfit.core import reasons
 from kubectl_llmfit.core.reasons import printable, quoted
+from kubectl_llmfit.core.rewrite import effects
 from kubectl_llmfit.core.rewrite.consequences import Consequence
 from kubectl_llmfit.core.rewrite.decision import Restore, Skip
+from kubectl_llmfit.core.rewrite.effects import Effect
 from kubectl_llmfit.core.rewrite.held import claims_named, is_generated
 from kubectl_llmfit.core.rewrite.operations import (
     ABSENT,
@@ -81,7 +83,9 @@ class _Work:
         path = located(self.state, step.place)
         if path is None:
             gone = " ".join(quoted(part.name) for part in step.place if isinstance(part, Named))
-            self._say("gone-since", f"{gone} is gone, and with it the place of what was taken out")
+            self._say(
+                effects.GONE_SINCE, f"{gone} is gone, and with it the place of what was taken out"
+            )
         elif isinstance(path[-1], int):
             if step.new is ABSENT:
                 self._put_item(path[:-1], path[-1], step.old)
@@ -109,7 +113,7 @@ class _Work:
             self.change(Operation(path, now, old))
         elif now != old:
             where = printable(pointer(path))
-            self._say("changed-since", f"{where} was set anew since the patch, and stays so")
+            self._say(effects.CHANGED_SINCE, f"{where} was set anew since the patch, and stays so")
 
     def _add(self, path: Path, value: Any) -> None:
         """Adds what is absent, and the maps around it that have gone since."""
@@ -126,7 +130,7 @@ class _Work:
             self.change(Operation((*path, min(index, len(items))), ABSENT, item))
         elif item not in items:
             name = quoted(str(mapping(item).get("name", "")))
-            self._say("changed-since", f"{name} was set anew since the patch, and stays so")
+            self._say(effects.CHANGED_SINCE, f"{name} was set anew since the patch, and stays so")
 
     def _take_items(self, path: Path, ours: Sequence[Any], old: Any) -> None:
         """Takes ``ours`` out of the list at ``path``, and the list where it was made for them."""
@@ -156,17 +160,19 @@ class _Work:
         users = [each for each in containers if name in claims_named(mapping(each))]
         if users:
             shown = ", ".join(quoted(str(each.get("name", ""))) for each in users)
-            self._say("claim-still-used", f"claim {quoted(name)} stays: {shown} refers to it")
+            self._say(effects.CLAIM_STILL_USED, f"claim {quoted(name)} stays: {shown} refers to it")
         return bool(users)
 
     def _say_changed(self, items: Sequence[Any], ours: Sequence[Any]) -> None:
         for item in items:
             if item not in ours and any(_is_same(item, each) for each in ours):
                 name = quoted(str(item.get("name", "")))
-                self._say("changed-since", f"claim {name} was changed since the patch, and stays")
+                self._say(
+                    effects.CHANGED_SINCE, f"claim {name} was changed since the patch, and stays"
+                )
 
-    def _say(self, token: str, sentence: str) -> None:
-        said = Consequence(token, sentence)
+    def _say(self, effect: Effect, sentence: str) -> None:
+        said = Consequence(effect, sentence)
         if said not in self.consequences:
             self.consequences.append(said)
 
