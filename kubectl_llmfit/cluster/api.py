@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from kubectl_llmfit.cluster.kubectl import ApiError, Kubectl
+from kubectl_llmfit.core.reasons import Problem
 
 FIELD_MANAGER = "kubectl-llmfit"
 PAGE_SIZE = 500
@@ -46,6 +47,20 @@ class Api:
         """Objects by ``TYPE/NAME``, or of ``TYPE`` with ``arguments`` that select, as kubectl's."""
         found: Object = json.loads(self._kubectl.run(["get", target, *arguments, "--output=json"]))
         return found["items"] if found.get("kind") == "List" else [found]
+
+    def read_kinds(self, kinds: Sequence[str]) -> tuple[list[Object], tuple[Problem, ...]]:
+        """All objects of the whole cluster's ``kinds`` that may be read, and why others may not.
+
+        One call of kubectl, in the version of each kind that the server prefers. A kind that the
+        server does not serve is an ``ApiError`` of status ``NO_SUCH_TYPE``.
+        """
+        try:
+            return self.read(",".join(kinds)), ()
+        except ApiError as error:
+            if error.status != "Forbidden" or not error.output:
+                raise
+            found: Object = json.loads(error.output)
+            return found.get("items") or [], error.problems
 
     def apply(
         self, item: Object, *, field_manager: str = FIELD_MANAGER, dry_run: bool = False

@@ -1,20 +1,20 @@
-"""What a cluster offers for claims: versions, device classes, and which drivers publish what."""
+"""What a cluster offers for claims: versions, device classes, published devices and nodes."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from kubectl_llmfit.cluster.api import Api
-from kubectl_llmfit.cluster.kubectl import ApiError
+from kubectl_llmfit.cluster.api import Api, Object
+from kubectl_llmfit.cluster.kubectl import NO_SUCH_TYPE, ApiError
 from kubectl_llmfit.core import reasons
 from kubectl_llmfit.core.claims.objects import API_VERSIONS
-from kubectl_llmfit.core.drivers.auto import Published
-from kubectl_llmfit.core.reasons import refuse
+from kubectl_llmfit.core.drivers.devices import devices_of
+from kubectl_llmfit.core.reasons import Problem, refuse
+from kubectl_llmfit.core.rewrite.surroundings import Surroundings
 
 _GROUP = "resource.k8s.io"
+CLASSES, SLICES, NODES = f"deviceclasses.{_GROUP}", f"resourceslices.{_GROUP}", "nodes"
 
 
 @dataclass(frozen=True)
@@ -22,50 +22,69 @@ class Offer:
     """A cluster as claims see it.
 
     Attributes:
-        api_version: the best served version that we can write.
-        device_classes: name → extended resource name that the class also serves, or ``None``;
-            ``None`` in its whole where the user may not list them.
+        api_version: a served version that we can write, the best or the one it prefers.
+        has: what could be read of it.
+        unread: why other things could not.
     """
 
     api_version: str
-    device_classes: dict[str, str | None] | None
-
-    def lacks(self, device_class: str) -> bool:
-        """Whether the cluster is known to have no such DeviceClass."""
-        return self.device_classes is not None and device_class not in self.device_classes
+    has: Surroundings
+    unread: tuple[Problem, ...] = ()
 
 
-def discover(api: Api) -> Offer:
-    """Asks the cluster for what every user of it may know; one request where it serves the best.
+def discover(api: Api, kinds: Sequence[str] = (CLASSES, SLICES)) -> Offer:
+    """Asks the cluster for all objects of ``kinds``; what may not be read is not known.
+
+    Classes, slices and nodes belong to the cluster: who works in one namespace may see none.
 
     Raises:
         Refused: ``no-dra`` where the cluster serves no version that we can write; or why the
             cluster could not be asked.
     """
-    best = API_VERSIONS[0]
     try:
-        return Offer(best, _device_classes(api, best))
+        found, unread = api.read_kinds(kinds)
     except ApiError as error:
-        # Rights are asked for before the version is looked at: neither says what is served.
-        if error.status not in ("NotFound", "Forbidden"):
+        if error.status != NO_SUCH_TYPE:
             raise
-    version = _served(api)
-    try:
-        return Offer(version, _device_classes(api, version))
-    except ApiError as error:
-        # Classes belong to the cluster: who works in one namespace may not see them.
-        if error.status != "Forbidden":
-            raise
-    return Offer(version, None)
+        return _one_by_one(api, _served(api), kinds)
+    by_kind = {
+        kind: _of_kind(found, kind)
+        for kind in kinds
+        if not any(kind in problem.sentence for problem in unread)
+    }
+    versions = (each["apiVersion"] for kind in by_kind.values() for each in kind)
+    version = next((each for each in versions if each in API_VERSIONS), None)
+    return Offer(version or _served(api), _surroundings(by_kind), unread)
 
 
-def published_devices(api: Api, offer: Offer) -> Published:
-    """What the cluster's slices publish.
+def _one_by_one(api: Api, version: str, kinds: Sequence[str]) -> Offer:
+    """The same by plain requests, where kubectl finds no such type by itself."""
+    by_kind: dict[str, Sequence[Object]] = {}
+    unread: list[Problem] = []
+    for kind in kinds:
+        plural = kind.partition(".")[0]
+        path = f"/api/v1/{plural}" if kind == NODES else f"/apis/{version}/{plural}"
+        try:
+            by_kind[kind] = api.list_all(path)
+        except ApiError as error:
+            if error.status != "Forbidden":
+                raise
+            unread += error.problems
+    return Offer(version, _surroundings(by_kind), tuple(unread))
 
-    Raises:
-        Refused: why they could not be listed.
-    """
-    return published(api.list_all(f"/apis/{offer.api_version}/resourceslices"))
+
+def _surroundings(by_kind: Mapping[str, Sequence[Object]]) -> Surroundings:
+    classes, slices, nodes = (by_kind.get(kind) for kind in (CLASSES, SLICES, NODES))
+    return Surroundings(
+        device_classes=None if classes is None else _device_classes(classes),
+        devices=None if slices is None else devices_of(slices),
+        nodes=None if nodes is None else tuple(nodes),
+    )
+
+
+def _of_kind(found: Iterable[Object], kind: str) -> list[Object]:
+    """The objects of ``kind``, which is a plural."""
+    return [each for each in found if kind.startswith(f"{each['kind'].lower()}")]
 
 
 def _served(api: Api) -> str:
@@ -88,35 +107,8 @@ def _served(api: Api) -> str:
     )
 
 
-def _device_classes(api: Api, version: str) -> dict[str, str | None]:
+def _device_classes(classes: Iterable[Object]) -> dict[str, str | None]:
     return {
         each["metadata"]["name"]: each.get("spec", {}).get("extendedResourceName")
-        for each in api.list_all(f"/apis/{version}/deviceclasses")
+        for each in classes
     }
-
-
-def published(slices: Iterable[dict[str, Any]]) -> Published:
-    """Counts the devices of ``slices`` by driver and kind.
-
-    The kind is what the driver says of a device: ``type`` (gpu.nvidia.com, gpu.amd.com), ``kind``
-    (llmfit.ai; with ``vendorManaged`` where a vendor's own driver has the device), else empty.
-    """
-    counts: Counter[tuple[str, str]] = Counter()
-    for each in slices:
-        spec = each.get("spec") or {}
-        driver = spec.get("driver", "")
-        for device in spec.get("devices") or ():
-            # v1beta1 wraps what later versions have beside the name.
-            attributes = (device.get("basic") or device).get("attributes") or {}
-            counts[driver, _kind(driver, attributes)] += 1
-    return Published(dict(counts))
-
-
-def _kind(driver: str, attributes: dict[str, Any]) -> str:
-    def text(name: str) -> str:
-        value = attributes.get(name) or attributes.get(f"{driver}/{name}") or {}
-        return str(value.get("string", ""))
-
-    if attributes.get("vendorManaged") or attributes.get(f"{driver}/vendorManaged"):
-        return "vendorManaged"
-    return text("type") or text("kind")

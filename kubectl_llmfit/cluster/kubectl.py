@@ -17,7 +17,9 @@ DEFAULT_TIMEOUT = "15s"
 """Longest wait for one answer, where the user's flags say nothing: an API server that does not
 answer at all should not hang the command."""
 
-_STATUS_RE = re.compile(r"^Error from server(?: \((\w+)\))?: (.*)", re.MULTILINE | re.DOTALL)
+_STATUS_RE = re.compile(
+    r"^Error from server(?: \((\w+)\))?: (.*?)(?=^Error from server|\Z)", re.MULTILINE | re.DOTALL
+)
 _UNREACHABLE_RE = re.compile(
     r"connection to the server|unable to connect to the server|no route to host|connection refused"
     r"|connection reset|i/o timeout|deadline exceeded|client\.timeout exceeded|no such host|tls: "
@@ -27,14 +29,23 @@ _UNREACHABLE_RE = re.compile(
 # What kubectl asks when a server is given without any way to log in.
 _PROMPT = "Please enter "
 _UNAUTHORIZED = "You must be logged in to the server"
+_NO_TYPE = "the server doesn't have a resource type"
+NO_SUCH_TYPE = "NoSuchType"
+"""Status of a request for a type that the cluster does not serve, which kubectl never sends."""
 
 
 class ApiError(Refused):
-    """The API server, or the way to it, said no. ``status`` is its own word, such as Conflict."""
+    """The API server, or the way to it, said no.
 
-    def __init__(self, problem: Problem, status: str) -> None:
-        super().__init__((problem,))
+    Attributes:
+        status: its own word, such as Conflict; the first one's of several.
+        output: what kubectl printed all the same, such as the objects that could be read.
+    """
+
+    def __init__(self, problem: Problem, status: str, *more: Problem, output: str = "") -> None:
+        super().__init__((problem, *more))
         self.status = status
+        self.output = output
 
 
 def _ignore(line: str) -> None:
@@ -110,33 +121,38 @@ def _at_terminal() -> bool:
     return sys.stdin is not None and sys.stdin.isatty()
 
 
-def _failure(output: str, prompt: str) -> ApiError:
-    """kubectl's error output as one sentence with its reason; ``prompt`` is what it asked."""
-    if prompt.startswith(_PROMPT):
+def _failure(output: str, printed: str) -> ApiError:
+    """kubectl's error ``output`` as sentences with their reasons, and what it ``printed``."""
+    if printed.startswith(_PROMPT):
         said = "kubectl has no credentials for the server"
-        return _api_error(reasons.CLUSTER_FORBIDDEN, said, "Unauthorized")
-    answered = _STATUS_RE.search(output)
-    if answered is not None:
-        status, said = answered.group(1) or "", " ".join(answered.group(2).split())
-        if status in {"Forbidden", "Unauthorized"}:
-            return _api_error(reasons.CLUSTER_FORBIDDEN, said, status)
-        return _api_error(reasons.CLUSTER_ERROR, said, status)
+        return ApiError(_problem(reasons.CLUSTER_FORBIDDEN, said), "Unauthorized")
+    answers = _STATUS_RE.findall(output)
+    if answers:
+        first, *others = (_answer(status, said) for status, said in answers)
+        return ApiError(first, answers[0][0], *others, output=printed)
     said = " ".join(_last_lines(output).split()).removeprefix("error: ")
     if _UNAUTHORIZED in said:
-        return _api_error(reasons.CLUSTER_FORBIDDEN, said, "Unauthorized")
+        return ApiError(_problem(reasons.CLUSTER_FORBIDDEN, said), "Unauthorized")
     if _UNREACHABLE_RE.search(said):
         said = f"the API server could not be reached: {said}"
-        return _api_error(reasons.CLUSTER_UNREACHABLE, said, "Unreachable")
-    return _api_error(reasons.CLUSTER_ERROR, said or "kubectl failed without a word", "")
+        return ApiError(_problem(reasons.CLUSTER_UNREACHABLE, said), "Unreachable")
+    said = said or "kubectl failed without a word"
+    status = NO_SUCH_TYPE if _NO_TYPE in said else ""
+    return ApiError(_problem(reasons.CLUSTER_ERROR, said), status)
 
 
-def _api_error(reason: Reason, said: str, status: str) -> ApiError:
+def _answer(status: str, said: str) -> Problem:
+    is_forbidden = status in {"Forbidden", "Unauthorized"}
+    reason = reasons.CLUSTER_FORBIDDEN if is_forbidden else reasons.CLUSTER_ERROR
+    return _problem(reason, " ".join(said.split()))
+
+
+def _problem(reason: Reason, said: str) -> Problem:
     advice = {
         reasons.CLUSTER_FORBIDDEN: "ask for the permission, or use another --context or --as",
         reasons.CLUSTER_UNREACHABLE: "check the cluster, --context and --kubeconfig",
     }.get(reason)
-    sentence = f"{said.rstrip('.')}; {advice}" if advice else said.rstrip(".")
-    return ApiError(Problem(reason, sentence), status)
+    return Problem(reason, f"{said.rstrip('.')}; {advice}" if advice else said.rstrip("."))
 
 
 def _last_lines(output: str) -> str:

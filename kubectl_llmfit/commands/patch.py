@@ -17,6 +17,7 @@ from kubectl_llmfit.console.patched import Voice, report, unsaid
 from kubectl_llmfit.core.claims.objects import API_VERSIONS
 from kubectl_llmfit.core.reasons import Problem, Refused
 from kubectl_llmfit.core.request import Sourced
+from kubectl_llmfit.core.rewrite.consequences import Consequence
 from kubectl_llmfit.core.rewrite.decide import Knowledge, Wishes
 from kubectl_llmfit.patching.decided import Decided, as_dict
 from kubectl_llmfit.patching.decided import objects as objects_of
@@ -28,6 +29,7 @@ from kubectl_llmfit.patching.live import (
     live_template,
     patch_live,
     read_targets,
+    silent,
 )
 
 if TYPE_CHECKING:
@@ -226,13 +228,13 @@ def _patch_live(
     from dataclasses import replace
 
     from kubectl_llmfit.cluster.api import Api
-    from kubectl_llmfit.cluster.discovery import discover
+    from kubectl_llmfit.cluster.discovery import CLASSES, NODES, SLICES, discover
     from kubectl_llmfit.cluster.kubectl import Kubectl
 
     api = Api(Kubectl(handed_on(ctx), streams.note))
     with ThreadPoolExecutor() as pool:
         # kubectl takes longer to start than the server to answer: both wait beside our own work.
-        discovering = pool.submit(discover, api)
+        discovering = pool.submit(discover, api, (CLASSES, SLICES, NODES))
         reading = pool.submit(read_targets, api, words)
         wishes, knowledge = _wishes(ctx, given), _knowledge(given)
         offer = discovering.result()
@@ -252,11 +254,10 @@ def _patch_live(
     voice = _voice(given)
     outcomes: list[Outcome] = []
     for workload in workloads:
-        outcome = patch_live(live, workload)
+        outcome = patch_live(live, workload, silent if given["as_json"] else _tell)
         outcomes.append(outcome)
         if outcome.decided is not None and not given["as_json"]:
-            same = outcome.changes_nothing
-            report(voice, outcome.decided, outcome.consequences, changes_nothing=same)
+            report(voice, outcome.decided, (), changes_nothing=outcome.changes_nothing)
     code = 0
     try:
         code = _print_live(live, outcomes, given)
@@ -281,6 +282,11 @@ def _print_live(live: Live, outcomes: Sequence[Outcome], given: Mapping[str, Any
     elif given["output"]:
         streams.write(objects.text([each.objects[-1] for each in done], given["output"]))
     return 0
+
+
+def _tell(name: str, consequence: Consequence) -> None:
+    """Says what a change brings along, before it is made."""
+    streams.warn(f"{name}: {consequence}")
 
 
 def _show_live(live: Live, outcomes: Sequence[Outcome]) -> int:

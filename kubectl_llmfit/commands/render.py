@@ -136,7 +136,7 @@ def _layer(ctx: click.Context, given: dict[str, Any]) -> Layer:
     if given["driver"] != flags.AUTO:
         return layer
     from kubectl_llmfit.cluster.api import Api
-    from kubectl_llmfit.cluster.discovery import discover, published_devices
+    from kubectl_llmfit.cluster.discovery import SLICES, discover
     from kubectl_llmfit.cluster.kubectl import Kubectl
     from kubectl_llmfit.core.drivers.auto import choose_from
 
@@ -146,12 +146,14 @@ def _layer(ctx: click.Context, given: dict[str, Any]) -> Layer:
         given["api_version"] = offer.api_version
     stated = {field: sourced for field, sourced in layer.items() if field != "driver"}
     if "device_class" not in stated:
-        choice = choose_from(published_devices(api, offer))
+        if offer.has.published is None:
+            raise Refused(each for each in offer.unread if SLICES in each.sentence)
+        choice = choose_from(offer.has.published)
         streams.note(f"Using class {choice.device_class}: {choice.why}.")
         stated["driver"] = Sourced(choice.driver.name, "cluster")
         stated["device_class"] = Sourced(choice.device_class, "cluster")
     device_class = stated["device_class"].value
-    if offer.lacks(device_class):
+    if offer.has.lacks(device_class):
         streams.warn(
             f"the cluster has no DeviceClass {quoted(device_class)}; pods with this claim would "
             "stay pending until it is made"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,6 +35,7 @@ class Decided:
         where: its place.
         decisions: one for each of its pod templates, or one for the whole.
         record: the operations that record the others for ``restore``.
+        around: what its surroundings in a cluster add to the consequences.
     """
 
     workload: Mapping[str, Any]
@@ -42,6 +43,7 @@ class Decided:
     where: str
     decisions: tuple[Decision, ...]
     record: tuple[Operation, ...] = ()
+    around: tuple[Consequence, ...] = ()
 
     @property
     def injected(self) -> tuple[Inject, ...]:
@@ -67,7 +69,7 @@ class Decided:
     def consequences(self) -> tuple[Consequence, ...]:
         """What else changes, each thing once."""
         said = (consequence for change in self.changed for consequence in change.consequences)
-        return tuple(dict.fromkeys(said))
+        return tuple(dict.fromkeys((*said, *self.around)))
 
     @property
     def result(self) -> dict[str, Any]:
@@ -145,7 +147,7 @@ def objects(decided: Iterable[Decided]) -> list[dict[str, Any]]:
 def as_dict(decided: Decided) -> list[dict[str, Any]]:
     """The decisions for programs, one for each pod template."""
     place = {"object": decided.name, "where": decided.where}
-    return [{**place, **_decision(each)} for each in decided.decisions]
+    return [{**place, **_decision(each, decided.around)} for each in decided.decisions]
 
 
 def _paths(workload: Mapping[str, Any], template_path: str | None) -> tuple[Path, ...]:
@@ -158,13 +160,14 @@ def _paths(workload: Mapping[str, Any], template_path: str | None) -> tuple[Path
     return pod_templates(workload, (tuple(int(p) if p.isdecimal() else p for p in parts),))
 
 
-def _decision(decision: Decision) -> dict[str, Any]:
+def _decision(decision: Decision, around: Sequence[Consequence]) -> dict[str, Any]:
     if isinstance(decision, Skip):
         token, sentence = decision.reason.token, decision.sentence
         return {"decision": "skip", "reason": token, "message": sentence}
     changes = {
         "consequences": [
-            {"token": each.token, "message": each.sentence} for each in decision.consequences
+            {"token": each.token, "message": each.sentence}
+            for each in dict.fromkeys((*decision.consequences, *around))
         ],
         "operations": [_operation(each) for each in decision.operations],
     }

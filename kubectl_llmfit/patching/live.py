@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,12 +11,12 @@ from kubectl_llmfit.cluster.discovery import Offer
 from kubectl_llmfit.cluster.kubectl import ApiError
 from kubectl_llmfit.core import reasons
 from kubectl_llmfit.core.engines import ConfigMapReader
-from kubectl_llmfit.core.reasons import Problem, Refused, quoted
-from kubectl_llmfit.core.rewrite import effects
+from kubectl_llmfit.core.reasons import Problem, Refused
 from kubectl_llmfit.core.rewrite.consequences import Consequence
 from kubectl_llmfit.core.rewrite.decide import Knowledge, Wishes
 from kubectl_llmfit.core.rewrite.live import live_consequences, live_problems
 from kubectl_llmfit.core.rewrite.operations import json_patch
+from kubectl_llmfit.core.rewrite.surroundings import surrounding_consequences
 from kubectl_llmfit.patching.decided import Decided, decide_workload, object_name
 
 ATTEMPTS = 5
@@ -24,6 +24,14 @@ ATTEMPTS = 5
 
 NO_DRY_RUN, CLIENT, SERVER = "none", "client", "server"
 DRY_RUNS = (NO_DRY_RUN, CLIENT, SERVER)
+
+
+Tell = Callable[[str, Consequence], None]
+"""Called with a workload's name and what its change brings along."""
+
+
+def silent(name: str, consequence: Consequence) -> None:
+    """Tells nobody."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +50,7 @@ class Live:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a workload: its decisions and what else happens, or its problems.
+    """What became of a workload: its decisions, or its problems.
 
     Attributes:
         name: as kubectl prints it.
@@ -50,7 +58,6 @@ class Outcome:
         objects: its templates and behind them itself, as they are now, or as the dry run or the
             decisions alone would leave them; empty where there are problems.
         decided: ``None`` for an object that has nothing to do with devices.
-        consequences: what else changes.
         problems: why nothing was done.
     """
 
@@ -58,7 +65,6 @@ class Outcome:
     before: Object
     objects: tuple[Object, ...] = ()
     decided: Decided | None = None
-    consequences: tuple[Consequence, ...] = ()
     problems: tuple[Problem, ...] = ()
 
     @property
@@ -81,18 +87,25 @@ def read_targets(
     return found, problems
 
 
-def patch_live(live: Live, workload: Object) -> Outcome:
+def patch_live(live: Live, workload: Object, tell: Tell = silent) -> Outcome:
     """Decides over ``workload`` and patches it; on a conflict it is read and decided anew.
+
+    ``tell`` gets each consequence once, and before anything that has it is changed.
 
     The template is there before anything names it. Where the patch then fails, the template that
     was made for it is named in the problem.
     """
     name = object_name(workload)
+    told: set[Consequence] = set()
     try:
         for _ in range(ATTEMPTS):
             decided = _decided(live, workload)
             if decided is None or not decided.changed:
                 return Outcome(name, workload, (workload,), decided)
+            for consequence in decided.consequences:
+                if consequence not in told:
+                    tell(name, consequence)
+                    told.add(consequence)
             try:
                 objects = _carry_out(live, workload, decided)
             except ApiError as error:
@@ -100,8 +113,7 @@ def patch_live(live: Live, workload: Object) -> Outcome:
                     raise
                 workload = live.api.read(name, *_namespace_flag(workload))[0]
             else:
-                consequences = _consequences(live, workload, decided)
-                return Outcome(name, workload, objects, decided, consequences)
+                return Outcome(name, workload, objects, decided)
     except Refused as refused:
         return Outcome(name, workload, problems=tuple(_named(refused, name)))
     sentence = f"{name}: others changed it {ATTEMPTS} times meanwhile; run the command again"
@@ -130,9 +142,16 @@ def _decided(live: Live, workload: Object) -> Decided | None:
     if problems and (immutable or not live.force):
         raise Refused(problems)
     namespace = workload["metadata"].get("namespace", "default")
-    knowledge = replace(live.knowledge, config_maps=_config_maps(live.api, namespace))
+    has = live.offer.has
+    knowledge = replace(
+        live.knowledge, config_maps=_config_maps(live.api, namespace), published=has.published
+    )
     where = f"namespace {namespace}"
-    return decide_workload(workload, where, live.wishes, knowledge, live.template_path)
+    decided = decide_workload(workload, where, live.wishes, knowledge, live.template_path)
+    if decided is None or not decided.changed:
+        return decided
+    around = (*surrounding_consequences(decided.templates, has), *live_consequences(workload))
+    return replace(decided, around=around)
 
 
 def _carry_out(live: Live, workload: Object, decided: Decided) -> tuple[Object, ...]:
@@ -168,24 +187,6 @@ def _carry_out(live: Live, workload: Object, decided: Decided) -> tuple[Object, 
         problem = Problem(error.problems[0].reason, error.problems[0].sentence + note)
         raise ApiError(problem, error.status) from None
     return (*made, patched)
-
-
-def _consequences(live: Live, workload: Object, decided: Decided) -> tuple[Consequence, ...]:
-    classes = dict.fromkeys(
-        request["exactly"]["deviceClassName"]
-        for inject in decided.templates
-        for request in inject.template["spec"]["spec"]["devices"]["requests"]
-        if "exactly" in request
-    )
-    missing = [
-        Consequence(
-            effects.DEVICE_CLASS_MISSING,
-            f"the cluster has no DeviceClass {quoted(each)}; the pods pend until it is made",
-        )
-        for each in classes
-        if live.offer.lacks(each)
-    ]
-    return (*decided.consequences, *missing, *live_consequences(workload))
 
 
 def _config_maps(api: Api, namespace: str) -> ConfigMapReader:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kubectl_llmfit.cluster.api import Api
-from kubectl_llmfit.cluster.discovery import discover, published_devices
+from kubectl_llmfit.cluster.discovery import discover
 from kubectl_llmfit.cluster.kubectl import ApiError, Kubectl
 from tests.controlplane.cluster import Cluster
 from tests.controlplane.devices import nvidia
@@ -44,16 +44,18 @@ def test_discovers_versions_classes_and_devices(
     boards = [nvidia.Gpu(nvidia.L4, n) for n in range(3)]
     sandbox.add_node(lambda node: nvidia.slices(node, boards))
     offer = discover(api)
-    assert offer.device_classes is not None
+    has = offer.has
+    assert has.device_classes is not None
+    assert has.published is not None
     assert offer.api_version == "resource.k8s.io/v1"
-    assert offer.device_classes["gpu.nvidia.com"] == (
+    assert has.device_classes["gpu.nvidia.com"] == (
         # The field is behind a gate that is off by default in 1.34.
         "nvidia.com/gpu" if minor(cluster.version) > 34 else None
     )
-    assert offer.device_classes["mig.nvidia.com"] is None
-    assert not offer.lacks("gpu.nvidia.com")
-    assert offer.lacks("gpu.example.com")
-    assert published_devices(api, offer).of("gpu.nvidia.com", ("gpu",)) == 3
+    assert has.device_classes["mig.nvidia.com"] is None
+    assert not has.lacks("gpu.nvidia.com")
+    assert has.lacks("gpu.example.com")
+    assert has.published.of("gpu.nvidia.com", ("gpu",)) == 3
 
 
 def test_lists_in_pages(api: Api, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,80 +1,157 @@
-"""What a cluster is found to serve, for answers that the clusters of the tests do not give."""
+"""What a cluster is found to have, for answers that the clusters of the tests do not give."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 
 from kubectl_llmfit.cluster.api import Api
-from kubectl_llmfit.cluster.discovery import Offer, discover
-from kubectl_llmfit.cluster.kubectl import ApiError, Kubectl
+from kubectl_llmfit.cluster.discovery import CLASSES, NODES, SLICES, Offer, discover
+from kubectl_llmfit.cluster.kubectl import NO_SUCH_TYPE, ApiError, Kubectl
 from kubectl_llmfit.core import reasons
 from kubectl_llmfit.core.reasons import Problem, Refused
+from kubectl_llmfit.core.rewrite.surroundings import Surroundings
 
-CLASSES = {"items": [{"metadata": {"name": "gpu.example.com"}, "spec": {}}]}
+Object = dict[str, Any]
+ALL = (CLASSES, SLICES, NODES)
 
 
-def groups(*versions: str) -> dict[str, Any]:
+def item(kind: str, version: str = "resource.k8s.io/v1", **fields: Any) -> Object:
+    metadata = {"name": fields.pop("name", "gpu.example.com")}
+    return {"apiVersion": version, "kind": kind, "metadata": metadata, **fields}
+
+
+def listed(*items: Object) -> Object:
+    return {"kind": "List", "items": list(items)}
+
+
+def groups(*versions: str) -> Object:
     served = [{"groupVersion": f"resource.k8s.io/{version}"} for version in versions]
     return {"groups": [{"name": "apps"}, {"name": "resource.k8s.io", "versions": served}]}
 
 
-class Answering(Api):
-    """Answers from a table of paths; a text is the status of an error."""
-
-    def __init__(self, answers: Mapping[str, dict[str, Any] | str]) -> None:
-        super().__init__(Kubectl())
-        self.answers = answers
-        self.asked: list[str] = []
-
-    def get(self, path: str, query: Mapping[str, str] | None = None) -> dict[str, Any]:
-        self.asked.append(path)
-        answer = self.answers.get(path, "NotFound")
-        if isinstance(answer, str):
-            raise ApiError(Problem(reasons.CLUSTER_ERROR, answer), answer)
-        return answer
+def error(status: str, *sentences: str, output: str = "") -> ApiError:
+    first, *others = (Problem(reasons.CLUSTER_ERROR, each) for each in sentences or (status,))
+    return ApiError(first, status, *others, output=output)
 
 
-def classes_of(version: str) -> str:
-    return f"/apis/resource.k8s.io/{version}/deviceclasses"
+def forbidden(*kinds: str, read: Object) -> ApiError:
+    """As kubectl answers where some kinds may not be listed: the others, and a line for each."""
+    return error("Forbidden", *(f"{kind} is forbidden" for kind in kinds), output=json.dumps(read))
 
 
-def test_one_request_where_the_best_version_is_served() -> None:
-    api = Answering({classes_of("v1"): CLASSES})
-    assert discover(api) == Offer("resource.k8s.io/v1", {"gpu.example.com": None})
-    assert api.asked == [classes_of("v1")]
+class Answering(Kubectl):
+    """Answers from a table of what is asked for: paths, and kinds in one word."""
+
+    def __init__(self, answers: Mapping[str, Object | ApiError]) -> None:
+        super().__init__()
+        object.__setattr__(self, "answers", answers)
+        object.__setattr__(self, "asked", [])
+
+    def run(self, arguments: Sequence[str], stdin: str | None = None) -> str:
+        word = arguments[1].removeprefix("--raw=").partition("?")[0]
+        self.asked.append(word)  # type: ignore[attr-defined]
+        answer = self.answers.get(word, error("NotFound"))  # type: ignore[attr-defined]
+        if isinstance(answer, ApiError):
+            raise answer
+        return json.dumps(answer)
 
 
-def test_older_version() -> None:
-    api = Answering({"/apis": groups("v1beta1"), classes_of("v1beta1"): CLASSES})
-    assert discover(api) == Offer("resource.k8s.io/v1beta1", {"gpu.example.com": None})
+def found(answers: Mapping[str, Object | ApiError]) -> tuple[Offer, list[str]]:
+    kubectl = Answering(answers)
+    return discover(Api(kubectl), ALL), kubectl.asked  # type: ignore[attr-defined]
 
 
-def test_forbidden_says_nothing_of_the_version() -> None:
-    """The API server looks at rights first, so that v1 may be forbidden and not served at all."""
-    answers: dict[str, dict[str, Any] | str] = {
-        classes_of("v1"): "Forbidden",
-        classes_of("v1beta2"): "Forbidden",
-        "/apis": groups("v1beta1", "v1beta2"),
+NODE = item("Node", "v1", name="a")
+WORD = ",".join(ALL)
+
+
+@pytest.mark.parametrize("version", ["v1", "v1beta2", "v1beta1"])
+def test_one_call_tells_everything(version: str) -> None:
+    """The version is that of the objects: kubectl asks for the one that the server prefers."""
+    served = f"resource.k8s.io/{version}"
+    slices = item("ResourceSlice", served, spec={"driver": "d", "devices": [{"name": "g"}]})
+    classes = item("DeviceClass", served, spec={"extendedResourceName": "example.com/gpu"})
+    offer, asked = found({WORD: listed(classes, slices, NODE)})
+    assert asked == [WORD]
+    assert offer.api_version == served
+    assert offer.has.device_classes == {"gpu.example.com": "example.com/gpu"}
+    assert offer.has.nodes == (NODE,)
+    assert offer.has.published is not None
+    assert offer.has.published.by("d") == 1
+    assert offer.unread == ()
+
+
+@pytest.mark.parametrize(
+    ("items", "versions", "expected"),
+    [
+        pytest.param((), ("v1", "v1beta1"), "v1", id="nothing-there"),
+        pytest.param((NODE,), ("v1beta2", "v1beta1"), "v1beta2", id="only-nodes"),
+        pytest.param((item("DeviceClass", "resource.k8s.io/v9"),), ("v1",), "v1", id="newer"),
+    ],
+)
+def test_version_where_no_object_tells_it(
+    items: Sequence[Object], versions: Sequence[str], expected: str
+) -> None:
+    offer, asked = found({WORD: listed(*items), "/apis": groups(*versions)})
+    assert offer.api_version == f"resource.k8s.io/{expected}"
+    assert offer.has.devices == ()
+    assert asked == [WORD, "/apis"]
+
+
+@pytest.mark.parametrize(
+    ("hidden", "has"),
+    [
+        pytest.param(
+            (SLICES, NODES), Surroundings(device_classes={"gpu.example.com": None}), id="classes"
+        ),
+        pytest.param((CLASSES, SLICES), Surroundings(nodes=(NODE,)), id="nodes"),
+        pytest.param(ALL, Surroundings(), id="nothing"),
+    ],
+)
+def test_what_may_not_be_read_is_not_known(hidden: Sequence[str], has: Surroundings) -> None:
+    every = {CLASSES: item("DeviceClass"), NODES: NODE}
+    read = listed(*(each for kind, each in every.items() if kind not in hidden))
+    offer, _ = found({WORD: forbidden(*hidden, read=read), "/apis": groups("v1", "v1beta1")})
+    assert (offer.api_version, offer.has) == ("resource.k8s.io/v1", has)
+    assert len(offer.unread) == len(hidden)
+    assert not Surroundings().lacks("gpu.example.com")
+
+
+def test_plain_requests_where_kubectl_knows_no_such_type() -> None:
+    """Its cached list of types may be older than the cluster's."""
+    answers: dict[str, Object | ApiError] = {
+        WORD: error(NO_SUCH_TYPE),
+        "/apis": groups("v1beta1"),
+        "/apis/resource.k8s.io/v1beta1/deviceclasses": {"items": [item("DeviceClass")]},
+        "/apis/resource.k8s.io/v1beta1/resourceslices": error("Forbidden"),
+        "/api/v1/nodes": {"items": [NODE]},
     }
-    offer = discover(Answering(answers))
-    assert offer == Offer("resource.k8s.io/v1beta2", None)
-    assert not offer.lacks("gpu.example.com")
+    offer, _ = found(answers)
+    assert offer.api_version == "resource.k8s.io/v1beta1"
+    assert offer.has == Surroundings({"gpu.example.com": None}, None, (NODE,))
+    assert len(offer.unread) == 1
 
 
 @pytest.mark.parametrize("served", [(), ("v1alpha3",)], ids=["no-version", "too-old"])
 def test_no_version_that_can_be_written(served: tuple[str, ...]) -> None:
-    api = Answering({"/apis": groups(*served), "/version": {"gitVersion": "v1.31.2"}})
+    answers: dict[str, Object | ApiError] = {
+        WORD: error(NO_SUCH_TYPE),
+        "/apis": groups(*served),
+        "/version": {"gitVersion": "v1.31.2"},
+    }
     with pytest.raises(Refused) as caught:
-        discover(api)
+        found(answers)
     (problem,) = caught.value.problems
     assert problem.reason is reasons.NO_DRA
     assert "(v1.31.2)" in problem.sentence
 
 
-@pytest.mark.parametrize("path", [classes_of("v1"), "/apis"])
-def test_other_errors_are_the_servers_own(path: str) -> None:
+@pytest.mark.parametrize("word", [WORD, "/apis"])
+def test_other_errors_are_the_servers_own(word: str) -> None:
+    answers: dict[str, Object | ApiError] = {WORD: listed(), word: error("InternalError")}
     with pytest.raises(ApiError, match="InternalError"):
-        discover(Answering({path: "InternalError"}))
+        found(answers)

@@ -6,6 +6,7 @@ import pytest
 
 from kubectl_llmfit.console.patched import Voice, report
 from kubectl_llmfit.core import reasons
+from kubectl_llmfit.core.rewrite import effects
 from kubectl_llmfit.core.rewrite.consequences import Consequence
 from kubectl_llmfit.core.rewrite.decision import Decision, Finish, Skip
 from kubectl_llmfit.patching.decided import Decided
@@ -48,8 +49,10 @@ def test_line(
         " (dry run)",
     )
     decided = Decided({}, NAME, "d.yaml, line 1", decisions)
-    consequence = Consequence("quota", "it is not counted")
+    consequence = Consequence(effects.QUOTA_KEY_CHANGES, "it is not counted")
     report(voice, decided, (consequence,), changes_nothing=changes_nothing)
     assert lines == said
-    warned = f"Warning: {NAME}: it is not counted (quota)\n" if said[0][:4] == "done" else ""
+    warned = (
+        f"Warning: {NAME}: it is not counted (quota-key-changes)\n" if said[0][:4] == "done" else ""
+    )
     assert capsys.readouterr().err == warned

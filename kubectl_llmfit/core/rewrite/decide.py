@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,9 @@ from kubectl_llmfit.core.rewrite.tolerations import tolerations_in
 
 if TYPE_CHECKING:
     from kubectl_llmfit.core.boards import Board
+
+_SLICES = "the cluster's ResourceSlices"
+_QUEUE = "kueue.x-k8s.io/queue-name"
 
 TEMPLATE_LABEL = "app.kubernetes.io/managed-by"
 
@@ -153,9 +156,16 @@ def decide(
     return Inject(
         operations=_from_root(template_path, (*operations, *_beside(spec, found, keep_env))),
         template=item,
+        plan=claim.plan,
         sized=sized,
+        replaced=_replaced(found),
         sources={"model": model_source, **sources},
-        consequences=(*_notes(found, facts, container), *consequences(spec, found, keep_env)),
+        consequences=(
+            *_notes(found, facts, container),
+            *_stand_in(stated, found),
+            *consequences(spec, found, keep_env),
+            *_queues(workload, template),
+        ),
     )
 
 
@@ -189,7 +199,7 @@ def _surveyed(
     are_whole = classes == {drivers.BY_NAME[found.driver].default_class}
     if not are_whole or not stands_in(published, found.driver):
         return stated, found
-    stand_in = Sourced(drivers.DEFAULT.name, "the cluster's ResourceSlices")
+    stand_in = Sourced(drivers.DEFAULT.name, _SLICES)
     return replace(stated, driver=stand_in), survey(spec, stand_in.value)
 
 
@@ -359,3 +369,31 @@ def _notes(found: Survey, facts: EngineFacts | None, container: Container) -> li
     notes += [Consequence(effects.ENGINE_NOTE, note) for note in facts.notes]
     warning = count_warning(facts, _devices(container))
     return [*notes, Consequence(effects.DEVICES_AND_SHARDS_DIFFER, warning)] if warning else notes
+
+
+def _replaced(found: Survey) -> tuple[str, ...]:
+    wants = (want for each in found.wanting for want in each.wants if want.count)
+    return tuple(dict.fromkeys(want.legacy.name for want in wants))
+
+
+def _stand_in(stated: ClaimRequest, found: Survey) -> Iterator[Consequence]:
+    if stated.driver is not None and stated.driver.origin == _SLICES:
+        vendors = dict.fromkeys(want.legacy.driver for each in found.wanting for want in each.wants)
+        yield Consequence(
+            effects.DRIVER_STANDS_IN,
+            f"{' and '.join(vendors)} publishes no device here, so {found.driver} stands in, whose "
+            "GPUs may be another vendor's; --driver asks for the vendor's all the same",
+        )
+
+
+def _queues(workload: Mapping[str, Any], template: Mapping[str, Any]) -> Iterator[Consequence]:
+    """What Kueue, which admits workloads and pods of its queues, makes of the change."""
+    for labelled in (workload, template):
+        queue = mapping(mapping(labelled.get("metadata")).get("labels")).get(_QUEUE)
+        if queue:
+            yield Consequence(
+                effects.KUEUE_COUNTS_OTHERWISE,
+                f"Kueue's queue {quoted(str(queue))} counts claims by the deviceClassMappings of "
+                "its configuration only; without one for the class, its quota does not cover them",
+            )
+            return

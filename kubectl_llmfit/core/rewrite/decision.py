@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from kubectl_llmfit.core.claims.plan import ClaimPlan
 from kubectl_llmfit.core.claims.sized import SizedClaim
 from kubectl_llmfit.core.reasons import Reason
 from kubectl_llmfit.core.request import Sourced
@@ -20,14 +21,18 @@ class Inject:
     Attributes:
         operations: from the workload's root.
         template: the ResourceClaimTemplate that they refer to.
+        plan: what the template says, before it took the shape of an API version.
         sized: the model's part of the claim, with its numbers.
+        replaced: the legacy resources that go out for it, those with a count of 0 left out.
         sources: what was used, by field, each value with its origin.
         consequences: what else changes.
     """
 
     operations: tuple[Operation, ...]
     template: Mapping[str, Any]
+    plan: ClaimPlan
     sized: SizedClaim
+    replaced: tuple[str, ...]
     sources: Mapping[str, Sourced[str]]
     consequences: tuple[Consequence, ...]
 

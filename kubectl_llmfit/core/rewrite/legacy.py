@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from kubectl_llmfit.core import drivers, reasons
 from kubectl_llmfit.core.reasons import Reason
 
-_IMPLICIT = "deviceclass.resource.kubernetes.io/"
+IMPLICIT = "deviceclass.resource.kubernetes.io/"
+"""What Kubernetes puts before a device class's name to make an extended resource of it."""
+
 _MIG_RE = re.compile(
     r"nvidia\.com/mig-(?P<size>[1-9]g\.[0-9]+gb)(?:\.(?P<extra>me\.all|me|gfx))?(?P<shared>\.shared)?"
 )
@@ -73,7 +75,7 @@ def classify(name: str) -> Legacy | Unusable | None:
         # A resource name can't hold the plus of 1g.10gb+me, so the device plugin writes a dot.
         profile = f"{mig['size']}+{mig['extra']}" if mig["extra"] else mig["size"]
         return Legacy(name, "gpu.nvidia.com", "mig.nvidia.com", profile, bool(mig["shared"]))
-    if name.startswith(_IMPLICIT):
+    if name.startswith(IMPLICIT):
         return _implicit(name)
     return _unusable(name)
 
@@ -93,7 +95,7 @@ def _unusable(name: str) -> Unusable | None:
 
 def _implicit(name: str) -> Legacy | Unusable:
     """The name that Kubernetes itself gives every device class as an extended resource."""
-    device_class = name.removeprefix(_IMPLICIT)
+    device_class = name.removeprefix(IMPLICIT)
     driver = drivers.for_device_class(device_class)
     if driver is None:
         return Unusable(name, reasons.UNKNOWN_DEVICE_CLASS, "is a class that no known driver ships")
