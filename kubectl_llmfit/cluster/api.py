@@ -51,8 +51,8 @@ class Api:
     def read_kinds(self, kinds: Sequence[str]) -> tuple[list[Object], tuple[Problem, ...]]:
         """All objects of the whole cluster's ``kinds`` that may be read, and why others may not.
 
-        One call of kubectl, in the version of each kind that the server prefers. A kind that the
-        server does not serve is an ``ApiError`` of status ``NO_SUCH_TYPE``.
+        One call of kubectl. A kind that the server does not serve, by its name or in the version
+        that this asks for, is an ``ApiError`` of status ``NO_SUCH_TYPE``.
         """
         try:
             return self.read(",".join(kinds)), ()

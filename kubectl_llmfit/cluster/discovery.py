@@ -14,7 +14,7 @@ from kubectl_llmfit.core.reasons import Problem, refuse
 from kubectl_llmfit.core.rewrite.surroundings import Surroundings
 
 _GROUP = "resource.k8s.io"
-CLASSES, SLICES, NODES = f"deviceclasses.{_GROUP}", f"resourceslices.{_GROUP}", "nodes"
+CLASSES, SLICES, NODES = "deviceclasses", "resourceslices", "nodes"
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Offer:
     """A cluster as claims see it.
 
     Attributes:
-        api_version: a served version that we can write, the best or the one it prefers.
+        api_version: the best served version that we can write.
         has: what could be read of it.
         unread: why other things could not.
     """
@@ -41,29 +41,32 @@ def discover(api: Api, kinds: Sequence[str] = (CLASSES, SLICES)) -> Offer:
         Refused: ``no-dra`` where the cluster serves no version that we can write; or why the
             cluster could not be asked.
     """
+    best = API_VERSIONS[0]
     try:
-        found, unread = api.read_kinds(kinds)
+        found, unread = api.read_kinds([_typed(kind, best) for kind in kinds])
     except ApiError as error:
         if error.status != NO_SUCH_TYPE:
             raise
         return _one_by_one(api, _served(api), kinds)
     by_kind = {
-        kind: _of_kind(found, kind)
+        kind: [each for each in found if kind.startswith(each["kind"].lower())]
         for kind in kinds
-        if not any(kind in problem.sentence for problem in unread)
+        if not any(problem.sentence.startswith(kind) for problem in unread)
     }
-    versions = (each["apiVersion"] for kind in by_kind.values() for each in kind)
-    version = next((each for each in versions if each in API_VERSIONS), None)
-    return Offer(version or _served(api), _surroundings(by_kind), unread)
+    return Offer(best, _surroundings(by_kind), unread)
+
+
+def _typed(kind: str, version: str) -> str:
+    """``kind`` as kubectl takes it, in no other than ``version``."""
+    return kind if kind == NODES else f"{kind}.{version.rpartition('/')[2]}.{_GROUP}"
 
 
 def _one_by_one(api: Api, version: str, kinds: Sequence[str]) -> Offer:
-    """The same by plain requests, where kubectl finds no such type by itself."""
+    """The same by plain requests: another version, or kubectl's list of types is old."""
     by_kind: dict[str, Sequence[Object]] = {}
     unread: list[Problem] = []
     for kind in kinds:
-        plural = kind.partition(".")[0]
-        path = f"/api/v1/{plural}" if kind == NODES else f"/apis/{version}/{plural}"
+        path = f"/api/v1/{kind}" if kind == NODES else f"/apis/{version}/{kind}"
         try:
             by_kind[kind] = api.list_all(path)
         except ApiError as error:
@@ -80,11 +83,6 @@ def _surroundings(by_kind: Mapping[str, Sequence[Object]]) -> Surroundings:
         devices=None if slices is None else devices_of(slices),
         nodes=None if nodes is None else tuple(nodes),
     )
-
-
-def _of_kind(found: Iterable[Object], kind: str) -> list[Object]:
-    """The objects of ``kind``, which is a plural."""
-    return [each for each in found if kind.startswith(f"{each['kind'].lower()}")]
 
 
 def _served(api: Api) -> str:

@@ -147,7 +147,7 @@ def _layer(ctx: click.Context, given: dict[str, Any]) -> Layer:
     stated = {field: sourced for field, sourced in layer.items() if field != "driver"}
     if "device_class" not in stated:
         if offer.has.published is None:
-            raise Refused(each for each in offer.unread if SLICES in each.sentence)
+            raise Refused(each for each in offer.unread if each.sentence.startswith(SLICES))
         choice = choose_from(offer.has.published)
         streams.note(f"Using class {choice.device_class}: {choice.why}.")
         stated["driver"] = Sourced(choice.driver.name, "cluster")

@@ -66,18 +66,15 @@ def found(answers: Mapping[str, Object | ApiError]) -> tuple[Offer, list[str]]:
 
 
 NODE = item("Node", "v1", name="a")
-WORD = ",".join(ALL)
+WORD = "deviceclasses.v1.resource.k8s.io,resourceslices.v1.resource.k8s.io,nodes"
 
 
-@pytest.mark.parametrize("version", ["v1", "v1beta2", "v1beta1"])
-def test_one_call_tells_everything(version: str) -> None:
-    """The version is that of the objects: kubectl asks for the one that the server prefers."""
-    served = f"resource.k8s.io/{version}"
-    slices = item("ResourceSlice", served, spec={"driver": "d", "devices": [{"name": "g"}]})
-    classes = item("DeviceClass", served, spec={"extendedResourceName": "example.com/gpu"})
+def test_one_call_tells_everything() -> None:
+    slices = item("ResourceSlice", spec={"driver": "d", "devices": [{"name": "g"}]})
+    classes = item("DeviceClass", spec={"extendedResourceName": "example.com/gpu"})
     offer, asked = found({WORD: listed(classes, slices, NODE)})
     assert asked == [WORD]
-    assert offer.api_version == served
+    assert offer.api_version == "resource.k8s.io/v1"
     assert offer.has.device_classes == {"gpu.example.com": "example.com/gpu"}
     assert offer.has.nodes == (NODE,)
     assert offer.has.published is not None
@@ -85,21 +82,10 @@ def test_one_call_tells_everything(version: str) -> None:
     assert offer.unread == ()
 
 
-@pytest.mark.parametrize(
-    ("items", "versions", "expected"),
-    [
-        pytest.param((), ("v1", "v1beta1"), "v1", id="nothing-there"),
-        pytest.param((NODE,), ("v1beta2", "v1beta1"), "v1beta2", id="only-nodes"),
-        pytest.param((item("DeviceClass", "resource.k8s.io/v9"),), ("v1",), "v1", id="newer"),
-    ],
-)
-def test_version_where_no_object_tells_it(
-    items: Sequence[Object], versions: Sequence[str], expected: str
-) -> None:
-    offer, asked = found({WORD: listed(*items), "/apis": groups(*versions)})
-    assert offer.api_version == f"resource.k8s.io/{expected}"
-    assert offer.has.devices == ()
-    assert asked == [WORD, "/apis"]
+def test_nothing_there_is_known_as_such() -> None:
+    offer, asked = found({WORD: listed()})
+    assert offer == Offer("resource.k8s.io/v1", Surroundings({}, (), ()))
+    assert asked == [WORD]
 
 
 @pytest.mark.parametrize(
@@ -115,23 +101,32 @@ def test_version_where_no_object_tells_it(
 def test_what_may_not_be_read_is_not_known(hidden: Sequence[str], has: Surroundings) -> None:
     every = {CLASSES: item("DeviceClass"), NODES: NODE}
     read = listed(*(each for kind, each in every.items() if kind not in hidden))
-    offer, _ = found({WORD: forbidden(*hidden, read=read), "/apis": groups("v1", "v1beta1")})
+    offer, asked = found({WORD: forbidden(*hidden, read=read)})
+    assert asked == [WORD]
     assert (offer.api_version, offer.has) == ("resource.k8s.io/v1", has)
     assert len(offer.unread) == len(hidden)
     assert not Surroundings().lacks("gpu.example.com")
 
 
-def test_plain_requests_where_kubectl_knows_no_such_type() -> None:
-    """Its cached list of types may be older than the cluster's."""
+@pytest.mark.parametrize(
+    ("served", "best"),
+    [
+        pytest.param(("v1beta1",), "v1beta1", id="oldest"),
+        pytest.param(("v1beta2", "v1beta1"), "v1beta2", id="older"),
+        pytest.param(("v1beta1", "v1"), "v1", id="kubectls-list-is-old"),
+    ],
+)
+def test_plain_requests_where_kubectl_knows_no_such_type(served: Sequence[str], best: str) -> None:
+    path = f"/apis/resource.k8s.io/{best}"
     answers: dict[str, Object | ApiError] = {
         WORD: error(NO_SUCH_TYPE),
-        "/apis": groups("v1beta1"),
-        "/apis/resource.k8s.io/v1beta1/deviceclasses": {"items": [item("DeviceClass")]},
-        "/apis/resource.k8s.io/v1beta1/resourceslices": error("Forbidden"),
+        "/apis": groups(*served),
+        f"{path}/deviceclasses": {"items": [item("DeviceClass")]},
+        f"{path}/resourceslices": error("Forbidden"),
         "/api/v1/nodes": {"items": [NODE]},
     }
     offer, _ = found(answers)
-    assert offer.api_version == "resource.k8s.io/v1beta1"
+    assert offer.api_version == f"resource.k8s.io/{best}"
     assert offer.has == Surroundings({"gpu.example.com": None}, None, (NODE,))
     assert len(offer.unread) == 1
 
@@ -152,6 +147,6 @@ def test_no_version_that_can_be_written(served: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("word", [WORD, "/apis"])
 def test_other_errors_are_the_servers_own(word: str) -> None:
-    answers: dict[str, Object | ApiError] = {WORD: listed(), word: error("InternalError")}
+    answers = {WORD: error(NO_SUCH_TYPE)} | {word: error("InternalError")}
     with pytest.raises(ApiError, match="InternalError"):
         found(answers)
