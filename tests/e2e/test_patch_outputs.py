@@ -1,4 +1,4 @@
-"""``patch`` with -o, --diff, -k and --show-sources, held against what kubectl itself says."""
+"""``patch`` with -o, --diff and --show-sources, held against what kubectl itself says."""
 
 from __future__ import annotations
 
@@ -272,74 +272,3 @@ def test_failures_with_diff(cluster: Cluster, sandbox: Sandbox, patch: Patch) ->
     forbidden = run("patch", *flags, environment=in_cluster(cluster, kubeconfig))
     assert (forbidden.returncode, forbidden.stdout) == (2, "")
     assert forbidden.stderr.endswith("(cluster-forbidden)\n")
-
-
-KUSTOMIZATION = """\
-resources: [cronjob.yaml]
-namePrefix: prod-
-patches:
-- target: {kind: CronJob}
-  patch: |
-    - op: add
-      path: /spec/jobTemplate/spec/template/spec/containers/0/resources/limits/cpu
-      value: "4"
-"""
-
-
-@pytest.fixture
-def kustomization(tmp_path: Path) -> Path:
-    folder = tmp_path / "overlay"
-    folder.mkdir()
-    (folder / "cronjob.yaml").write_text(CRON_JOB)
-    (folder / "kustomization.yaml").write_text(KUSTOMIZATION)
-    return folder
-
-
-def test_kustomization(sandbox: Sandbox, patch: Patch, kustomization: Path) -> None:
-    """What kubectl kustomize prints is patched as a file of that text would be."""
-    built = sandbox.kubectl("kustomize", str(kustomization)).stdout
-    done = patch("-k", str(kustomization))
-    assert (done.code, done.out) == (0, patched(built))
-    assert done.err.startswith("cronjob.batch/prod-nightly patched\n")
-    sandbox.kubectl("apply", "-f", "-", input=done.out)
-    (container,) = got(sandbox, "cronjob/prod-nightly")["spec"]["jobTemplate"]["spec"]["template"][
-        "spec"
-    ]["containers"]
-    assert container["resources"] == {"limits": {"cpu": "4"}, "claims": [{"name": "llmfit"}]}
-
-
-def test_difference_of_a_kustomization(patch: Patch, kustomization: Path) -> None:
-    done = patch("-k", str(kustomization), "--diff")
-    assert done.code == 1
-    assert re.search(r'(?m)^- +nvidia\.com/gpu: "1"$', done.out)
-    assert "+kind: ResourceClaimTemplate\n" in done.out
-
-
-def test_refusal_of_a_kustomization_names_the_folder(patch: Patch, kustomization: Path) -> None:
-    (kustomization / "cronjob.yaml").write_text(CRON_JOB.replace(MODEL, "/models/own"))
-    done = patch("-k", str(kustomization))
-    assert (done.code, done.out) == (1, "")
-    assert done.err.startswith(f"error: {kustomization}, line 1: container vllm, command[2]: ")
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        pytest.param("resources: [none.yaml]\n", "none.yaml", id="missing-resource"),
-        pytest.param("resources: [\n", "invalid Kustomization", id="no-yaml"),
-        pytest.param(None, "unable to find one of 'kustomization.yaml'", id="no-kustomization"),
-    ],
-)
-def test_kustomization_that_cannot_be_built(
-    patch: Patch, kustomization: Path, text: str | None, said: str
-) -> None:
-    if text is None:
-        (kustomization / "kustomization.yaml").unlink()
-    else:
-        (kustomization / "kustomization.yaml").write_text(text)
-    done = patch("-k", str(kustomization))
-    assert (done.code, done.out) == (1, "")
-    (line,) = done.err.splitlines()
-    assert line.startswith(f"error: {kustomization}: kustomize cannot build it: ")
-    assert said in line
-    assert line.endswith("(kustomize-failed)")
