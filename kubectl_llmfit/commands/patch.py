@@ -279,7 +279,7 @@ def _print_live(live: Live, outcomes: Sequence[Outcome], given: Mapping[str, Any
         _print_decisions([each.decided for each in done if each.decided is not None])
     elif given["diff"]:
         return _show_live(live, done)
-    elif given["output"]:
+    elif given["output"] and (done or not outcomes):
         streams.write(objects.text([each.objects[-1] for each in done], given["output"]))
     return 0
 

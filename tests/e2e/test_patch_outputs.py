@@ -127,6 +127,7 @@ def test_several_objects(sandbox: Sandbox, patch: Patch) -> None:
     assert listed["items"] == [got(sandbox, "cronjob/a"), got(sandbox, "cronjob/b")]
     assert "(no-legacy-devices)\n" in done.err
     assert "error: cronjob.batch/c: " in done.err
+    assert patch("cronjob/c", "-o", "json").out == ""
     again = patch("cronjob", "a", "b", "-o", "yaml")
     assert list(yaml.safe_load_all(again.out)) == listed["items"]
 
