@@ -61,7 +61,7 @@ def missing_devices(plan: ClaimPlan, devices: Sequence[Device]) -> str | None:
                 most[name] = max(most[name], _number(usable))
     for each in wanted:
         if most[each.request.name] < each.request.count:
-            return _sentence(each, devices, most[each.request.name])
+            return _sentence(each, plan, devices, most[each.request.name])
     return "no node has devices for all requests of the claim at the same time"
 
 
@@ -137,22 +137,30 @@ def _number(devices: Sequence[Device]) -> float:
     return math.inf if any(each.is_shared for each in devices) else len(devices)
 
 
-def _sentence(wanted: _Wanted, devices: Sequence[Device], most: float) -> str:
+def _sentence(wanted: _Wanted, plan: ClaimPlan, devices: Sequence[Device], most: float) -> str:
     who = wanted.driver.name if wanted.driver is not None else "the cluster"
     own = [each for each in devices if wanted.driver is None or each.driver == who]
     if not own:
         return f"{who} publishes no device"
-    nearest = ""
+    if not most and len(own) == 1:
+        lead = f"the only device that {who} publishes does not meet the claim"
+    elif not most:
+        lead = f"no device of the {len(own)} that {who} publishes meets the claim"
+    else:
+        request = wanted.request
+        shared = [
+            each.match_attribute for each in plan.constraints if request.name in each.requests
+        ]
+        lead = (
+            f"request {request.name} takes {request.count} devices of one node"
+            f"{''.join(f' that share {attribute}' for attribute in shared)}, and no node has more "
+            f"than {most:g} that meet it, of the {len(own)} that {who} publishes"
+        )
     lacking = [(each, wanted.shortfalls(each)) for each in own if not wanted.meets(each)]
-    if lacking:
-        device, found = min(lacking, key=lambda pair: distance(pair[1]))
-        others = "the nearest" if len(lacking) == len(own) else "the nearest of the others"
-        where = f" on node {device.node}" if device.node else ""
-        why = " and ".join(each.words for each in found)
-        nearest = f"; {others}, {device.model}{where}, {why}"
-    if not most:
-        return f"no device of the {len(own)} that {who} publishes meets the claim{nearest}"
-    return (
-        f"request {wanted.request.name} takes {wanted.request.count} devices of one node, and no "
-        f"node has more than {most:g} that meet it, of the {len(own)} that {who} publishes{nearest}"
-    )
+    if not lacking:
+        return lead
+    device, found = min(lacking, key=lambda pair: distance(pair[1]))
+    which = "the nearest of the others" if most else "the nearest" if len(own) > 1 else "it"
+    where = f" on node {device.node}" if device.node else ""
+    why = " and ".join(each.words for each in found)
+    return f"{lead}; {which}, {device.model}{where}, {why}"
