@@ -3,38 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from kubectl_llmfit.catalog import Catalog
 from kubectl_llmfit.catalog.boards import load_boards
-from kubectl_llmfit.console import flags, formats, objects, streams, workload_flags
-from kubectl_llmfit.console.cluster_flags import handed_on, kubectl_flags
+from kubectl_llmfit.console import flags, formats, results, workload_flags
+from kubectl_llmfit.console.cluster_flags import kubectl_flags
 from kubectl_llmfit.console.command import KubectlCommand
 from kubectl_llmfit.console.completion import complete_model, one_of
-from kubectl_llmfit.console.patched import Voice, report, unsaid
 from kubectl_llmfit.core.claims.objects import API_VERSIONS
-from kubectl_llmfit.core.reasons import Problem, Refused
 from kubectl_llmfit.core.request import Sourced
-from kubectl_llmfit.core.rewrite.consequences import Consequence
 from kubectl_llmfit.core.rewrite.decide import Knowledge, Wishes
-from kubectl_llmfit.patching.decided import Decided, as_dict
-from kubectl_llmfit.patching.decided import objects as objects_of
-from kubectl_llmfit.patching.live import (
-    CLIENT,
-    SERVER,
-    Live,
-    Outcome,
-    live_template,
-    patch_live,
-    read_targets,
-    silent,
-)
+from kubectl_llmfit.patching.changing import read_targets
+from kubectl_llmfit.patching.live import Live, patch_live
 
-if TYPE_CHECKING:
-    from kubectl_llmfit.files.sources import Source
-    from kubectl_llmfit.patching.manifests import Patched
+_DONE = "patched"
 
 
 @click.command(
@@ -170,55 +155,15 @@ def _wishes(ctx: click.Context, given: Mapping[str, Any]) -> Wishes:
 
 
 def _patch_manifests(ctx: click.Context, given: Mapping[str, Any]) -> None:
-    from kubectl_llmfit.files.writing import write_back
-    from kubectl_llmfit.patching.manifests import joined
-
-    patched = _patched(ctx, given)
-    decided = [each for one in patched for each in one.decided]
-    code = 0
-    if given["as_json"]:
-        _print_decisions(decided)
-    elif given["diff"]:
-        code = _show_files(patched)
-    elif given["output"]:
-        streams.write(objects.text(objects_of(decided), given["output"]))
-    elif given["in_place"]:
-        for one in patched:
-            write_back(one.source, one.text, given["backup"])
-    else:
-        streams.write(joined([one.text for one in patched]))
-    voice = _voice(given, of_files=True)
-    for each in decided:
-        report(voice, each, each.consequences)
-    ctx.exit(code)
-
-
-def _patched(ctx: click.Context, given: Mapping[str, Any]) -> list[Patched]:
-    """What becomes of the files of -f, or of what kustomize builds from the folder of -k."""
-    from kubectl_llmfit.files.sources import built, read_all
     from kubectl_llmfit.patching.manifests import patch_manifests
 
     wishes, knowledge = _wishes(ctx, given), _knowledge(given)
-    sources: tuple[Source, ...]
-    unread: tuple[Problem, ...] = ()
-    if given["kustomize"]:
-        from kubectl_llmfit.cluster.kubectl import Kubectl
-        from kubectl_llmfit.cluster.kustomize import build
-
-        text = build(Kubectl(handed_on(ctx), streams.note), given["kustomize"])
-        sources = (built(text, given["kustomize"]),)
-    else:
-        sources, refused = read_all(given["filenames"], given["recursive"])
-        unread = refused.problems if refused is not None else ()
+    sources, unread = results.sources(ctx, given)
     template_path = given["template_path"]
-    return patch_manifests(sources, wishes, knowledge, unread=unread, template_path=template_path)
-
-
-def _show_files(patched: Sequence[Patched]) -> int:
-    from kubectl_llmfit.console import differences
-
-    texts = [(one.source.manifest.name, one.source.manifest.text, one.text) for one in patched]
-    return differences.show(differences.of_files(texts))
+    patched = patch_manifests(
+        sources, wishes, knowledge, unread=unread, template_path=template_path
+    )
+    results.of_manifests(ctx, patched, given, _DONE)
 
 
 def _patch_live(
@@ -227,87 +172,22 @@ def _patch_live(
     from concurrent.futures import ThreadPoolExecutor
     from dataclasses import replace
 
-    from kubectl_llmfit.cluster.api import Api
     from kubectl_llmfit.cluster.discovery import CLASSES, NODES, SLICES, discover
-    from kubectl_llmfit.cluster.kubectl import Kubectl
 
-    api = Api(Kubectl(handed_on(ctx), streams.note))
+    writer = results.writer(ctx, given)
     with ThreadPoolExecutor() as pool:
         # kubectl takes longer to start than the server to answer: both wait beside our own work.
-        discovering = pool.submit(discover, api, (CLASSES, SLICES, NODES))
-        reading = pool.submit(read_targets, api, words)
+        discovering = pool.submit(discover, writer.api, (CLASSES, SLICES, NODES))
+        reading = pool.submit(read_targets, writer.api, words)
         wishes, knowledge = _wishes(ctx, given), _knowledge(given)
         offer = discovering.result()
         workloads, problems = reading.result()
     if not given["api_version"]:
         wishes = replace(wishes, api_version=offer.api_version)
-    live = Live(
-        api,
-        offer,
-        wishes,
-        knowledge,
-        dry_run=CLIENT if given["as_json"] else SERVER if given["diff"] else given["dry_run"],
-        force=given["force"],
-        template_path=given["template_path"],
-        field_manager=given["field_manager"],
-    )
-    voice = _voice(given)
-    outcomes: list[Outcome] = []
-    for workload in workloads:
-        outcome = patch_live(live, workload, silent if given["as_json"] else _tell)
-        outcomes.append(outcome)
-        if outcome.decided is not None and not given["as_json"]:
-            report(voice, outcome.decided, (), changes_nothing=outcome.changes_nothing)
-    code = 0
-    try:
-        code = _print_live(live, outcomes, given)
-    except Refused as refused:
-        problems += refused.problems
-    problems += [problem for each in outcomes for problem in each.problems]
-    if len(workloads) > 1 and problems:
-        failed = sum(bool(each.problems) for each in outcomes)
-        streams.note(f"{len(workloads) - failed} of {len(workloads)} workloads done.")
-    if problems:
-        raise Refused(problems)
-    ctx.exit(code)
-
-
-def _print_live(live: Live, outcomes: Sequence[Outcome], given: Mapping[str, Any]) -> int:
-    """What is printed of all workloads together; the exit code."""
-    done = [each for each in outcomes if each.objects]
-    if given["as_json"]:
-        _print_decisions([each.decided for each in done if each.decided is not None])
-    elif given["diff"]:
-        return _show_live(live, done)
-    elif given["output"] and (done or not outcomes):
-        streams.write(objects.text([each.objects[-1] for each in done], given["output"]))
-    return 0
-
-
-def _tell(name: str, consequence: Consequence) -> None:
-    """Says what a change brings along, before it is made."""
-    streams.warn(f"{name}: {consequence}")
-
-
-def _show_live(live: Live, outcomes: Sequence[Outcome]) -> int:
-    from kubectl_llmfit.console import differences
-
-    states = []
-    for outcome in outcomes:
-        *templates, workload = outcome.objects
-        states += [differences.of_object(live_template(live, each), each) for each in templates]
-        states.append(differences.of_object(outcome.before, workload))
-    return differences.show(states)
-
-
-def _voice(given: Mapping[str, Any], *, of_files: bool = False) -> Voice:
-    """Messages are the result only where nothing else is printed, as kubectl has it."""
-    sources = given["show_sources"]
-    if given["diff"]:
-        return Voice(unsaid, streams.note, show_sources=sources)
-    say = streams.note if of_files or given["output"] else streams.line
-    return Voice(say, say, workload_flags.SUFFIXES[given["dry_run"]], sources)
-
-
-def _print_decisions(decided: Sequence[Decided]) -> None:
-    streams.write(formats.as_json([shown for each in decided for shown in as_dict(each)]))
+    live = Live(writer, offer, wishes, knowledge, given["template_path"])
+    tell = results.teller(given)
+    voice = results.voice(given, _DONE)
+    outcomes = [
+        results.said(patch_live(live, workload, tell), voice, given) for workload in workloads
+    ]
+    ctx.exit(results.of_cluster(writer, outcomes, problems, given))

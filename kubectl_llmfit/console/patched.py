@@ -22,14 +22,16 @@ class Voice:
     """Where the lines of workloads go.
 
     Attributes:
-        done: says the line of a workload that is patched.
+        done: says the line of a workload that is changed.
         skipped: says the line of one that stays as it is, with the reason.
+        verb: what was done to it: ``patched``.
         suffix: what stands at the end of ``done``'s lines.
         show_sources: whether the values that were used follow on standard error.
     """
 
     done: Say
     skipped: Say
+    verb: str
     suffix: str = ""
     show_sources: bool = False
 
@@ -45,7 +47,7 @@ def report(
     has_claim = any(skip.reason is reasons.ALREADY_CLAIMED for skip in decided.skipped)
     if decided.changed or has_claim:
         same = " (no change)" if changes_nothing or not decided.changed else ""
-        voice.done(f"{decided.name} patched{same}{voice.suffix}")
+        voice.done(f"{decided.name} {voice.verb}{same}{voice.suffix}")
         if voice.show_sources:
             _sources(decided)
         for consequence in consequences:

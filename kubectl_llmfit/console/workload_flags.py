@@ -12,7 +12,7 @@ from kubectl_llmfit.console import flags, formats
 from kubectl_llmfit.console.completion import one_of
 from kubectl_llmfit.console.flags import Decorated
 from kubectl_llmfit.console.objects import FORMATS
-from kubectl_llmfit.patching.live import CLIENT, DRY_RUNS, NO_DRY_RUN, SERVER
+from kubectl_llmfit.patching.changing import CLIENT, DRY_RUNS, NO_DRY_RUN, SERVER
 
 SUFFIXES = {NO_DRY_RUN: "", CLIENT: " (dry run)", SERVER: " (server dry run)"}
 """What kubectl puts behind a message, by the value of --dry-run."""

@@ -14,8 +14,9 @@ from kubectl_llmfit.core.rewrite.consequences import Consequence
 from kubectl_llmfit.core.rewrite.decide import Knowledge, Wishes, decide_all
 from kubectl_llmfit.core.rewrite.decision import Decision, Finish, Inject, Restore, Skip
 from kubectl_llmfit.core.rewrite.operations import ABSENT, Operation, Path, applied, pointer
-from kubectl_llmfit.core.rewrite.survey import names_devices
-from kubectl_llmfit.core.rewrite.undo import recording
+from kubectl_llmfit.core.rewrite.restore import restore
+from kubectl_llmfit.core.rewrite.survey import mapping, names_devices
+from kubectl_llmfit.core.rewrite.undo import UNDO, recording
 from kubectl_llmfit.core.rewrite.workloads import kind_of, pod_templates
 
 _UNKNOWN_KIND = Skip(
@@ -106,6 +107,18 @@ def decide_workload(
     decisions = decide_all(workload, paths, own, knowledge)
     decided = Decided(workload, name, where, decisions)
     return replace(decided, record=tuple(recording(workload, decided.operations)))
+
+
+def decide_restore(workload: Mapping[str, Any], where: str) -> Decided | None:
+    """What becomes of ``workload``; ``None`` for an object that no patch can have changed.
+
+    Raises:
+        Refused: ``bad-undo-record``.
+    """
+    annotations = mapping(mapping(workload.get("metadata")).get("annotations"))
+    if kind_of(workload) is None and UNDO not in annotations:
+        return None
+    return Decided(workload, object_name(workload), where, (restore(workload),))
 
 
 def object_name(workload: Mapping[str, Any]) -> str:

@@ -32,7 +32,7 @@ class Leftover:
     @property
     def shown(self) -> str:
         """As kubectl names an object that it deletes."""
-        return f'{TEMPLATES.replace("templates", "template", 1)} "{self.name}"'
+        return f'resourceclaimtemplate.resource.k8s.io "{self.name}"'
 
 
 def delete_unused(

@@ -8,29 +8,14 @@ from typing import Any
 from kubectl_llmfit.core.reasons import Problem, Refused
 from kubectl_llmfit.core.rewrite.decide import TEMPLATE_LABEL
 from kubectl_llmfit.core.rewrite.decision import Restore
-from kubectl_llmfit.core.rewrite.restore import restore
 from kubectl_llmfit.core.rewrite.survey import mapping
-from kubectl_llmfit.core.rewrite.undo import UNDO
-from kubectl_llmfit.core.rewrite.workloads import kind_of
 from kubectl_llmfit.files.documents import Located, Manifest, parse
 from kubectl_llmfit.files.editing import edited
 from kubectl_llmfit.files.removing import without
 from kubectl_llmfit.files.sources import Source
-from kubectl_llmfit.patching.decided import Decided, object_name
+from kubectl_llmfit.patching.decided import Decided, decide_restore
 from kubectl_llmfit.patching.leftovers import MAKER, naming_it
 from kubectl_llmfit.patching.manifests import Patched, placed
-
-
-def decide_restore(workload: Mapping[str, Any], where: str) -> Decided | None:
-    """What becomes of ``workload``; ``None`` for an object that no patch can have changed.
-
-    Raises:
-        Refused: ``bad-undo-record``.
-    """
-    annotations = mapping(mapping(workload.get("metadata")).get("annotations"))
-    if kind_of(workload) is None and UNDO not in annotations:
-        return None
-    return Decided(workload, object_name(workload), where, (restore(workload),))
 
 
 def restore_manifests(

@@ -30,7 +30,8 @@ _FENCE = re.compile(r"( *)(`{3,}|~{3,})(.*)")
 _OTHER_KUBECTL = re.compile(r"(?:^|[|;&])\s*kubectl\s+(?!(?:llmfit|krew)\b)")
 # What makes the plugin itself look at a cluster: a driver to find, a workload to patch.
 _PLUGIN_LOOKS = re.compile(
-    r"\bkubectl\s+llmfit\s(?:[^|;&]*--driver[ =]auto\b|patch\s+[a-z]+/|patch\s[^|;&]*--all\b)"
+    r"\bkubectl\s+llmfit\s(?:[^|;&]*--driver[ =]auto\b"
+    r"|(?:patch|restore)\s+[a-z]+/|patch\s[^|;&]*--all\b)"
 )
 _PLUGIN = re.compile(r"(?:^|[|;&])\s*kubectl\s+llmfit\b")
 

@@ -51,4 +51,6 @@ def test_documented_commands(block: Block, shell: Shell) -> None:
 def test_examples_of_the_help(step: Step, shell: Shell, sandbox: Sandbox) -> None:
     """The workloads that the examples name are those of the documents' files."""
     sandbox.kubectl("apply", "-f", str(shell.folder / "deployment.yaml"))
+    if "llmfit restore" in step.command:
+        shell.run("kubectl llmfit patch deployment/vllm")
     shell.check(step)

@@ -16,7 +16,8 @@ from kubectl_llmfit.cluster.api import Api
 from kubectl_llmfit.cluster.discovery import discover
 from kubectl_llmfit.cluster.kubectl import Kubectl
 from kubectl_llmfit.core.rewrite.decide import Knowledge, Wishes
-from kubectl_llmfit.patching.live import ATTEMPTS, Live, patch_live
+from kubectl_llmfit.patching.changing import ATTEMPTS, Writer
+from kubectl_llmfit.patching.live import Live, patch_live
 from tests.controlplane.client import Object
 from tests.controlplane.cluster import Cluster
 from tests.controlplane.devices import nvidia
@@ -186,7 +187,7 @@ def meddled(sandbox: Sandbox, times: int) -> Live:
     catalog = Catalog.open()
     api = Meddler(sandbox, times)
     knowledge = Knowledge(catalog.resolve, catalog.exact, load_boards)
-    return Live(api, discover(api), Wishes({}), knowledge)
+    return Live(Writer(api), discover(api), Wishes({}), knowledge)
 
 
 @pytest.mark.usefixtures("environment")
@@ -348,7 +349,7 @@ def test_template_of_a_patch_that_is_forbidden_is_named(cluster: Cluster, sandbo
     catalog = Catalog.open()
     knowledge = Knowledge(catalog.resolve, catalog.exact, load_boards)
     api = Api(Kubectl((f"--kubeconfig={kubeconfig}",)))
-    outcome = patch_live(Live(api, offer, Wishes({}), knowledge), workload)
+    outcome = patch_live(Live(Writer(api), offer, Wishes({}), knowledge), workload)
     (problem,) = outcome.problems
     (template,) = templates(sandbox)
     assert problem.reason.token == "cluster-forbidden"

@@ -88,14 +88,14 @@ def test_object_is_what_kubectl_gets_afterwards(
     printed = yaml.safe_load(done.out) if output == "yaml" else json.loads(done.out)
     assert printed == got(sandbox) != before
     assert LAST_APPLIED in printed["metadata"]["annotations"]
-    assert done.err.startswith("cronjob.batch/nightly patched\n")
+    assert done.err.endswith("\ncronjob.batch/nightly patched\n")
 
 
 def test_names(sandbox: Sandbox, patch: Patch) -> None:
     sandbox.kubectl("apply", "-f", "-", input=CRON_JOB)
     done = patch("cronjob/nightly", "-o", "name", "--dry-run=server")
     assert (done.code, done.out) == (0, "cronjob.batch/nightly\n")
-    assert done.err.startswith("cronjob.batch/nightly patched (server dry run)\n")
+    assert done.err.endswith("\ncronjob.batch/nightly patched (server dry run)\n")
 
 
 @pytest.mark.parametrize("dry_run", ["client", "server"])

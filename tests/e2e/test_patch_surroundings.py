@@ -14,6 +14,7 @@ from kubectl_llmfit.cluster.api import Api
 from kubectl_llmfit.cluster.discovery import CLASSES, NODES, SLICES, discover
 from kubectl_llmfit.core.rewrite.consequences import Consequence
 from kubectl_llmfit.core.rewrite.decide import Knowledge, Wishes
+from kubectl_llmfit.patching.changing import Writer
 from kubectl_llmfit.patching.live import Live, patch_live
 from tests.controlplane import workloads
 from tests.controlplane.client import Object
@@ -201,7 +202,7 @@ def test_told_before_anything_changes_and_only_once(sandbox: Sandbox) -> None:
     api: Api = Meddler(sandbox, 2)
     catalog = Catalog.open()
     knowledge = Knowledge(catalog.resolve, catalog.exact, load_boards)
-    live = Live(api, discover(api, (CLASSES, SLICES, NODES)), Wishes({}), knowledge)
+    live = Live(Writer(api), discover(api, (CLASSES, SLICES, NODES)), Wishes({}), knowledge)
     told: list[Consequence] = []
 
     def tell(name: str, consequence: Consequence) -> None:

@@ -46,6 +46,7 @@ def test_line(
     voice = Voice(
         lambda line: lines.append(f"done: {line}"),
         lambda line: lines.append(f"skipped: {line}"),
+        "patched",
         " (dry run)",
     )
     decided = Decided({}, NAME, "d.yaml, line 1", decisions)

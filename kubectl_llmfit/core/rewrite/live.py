@@ -36,7 +36,7 @@ def live_problems(workload: Mapping[str, Any], name: str) -> list[Problem]:
     where = (
         f"patch its owner {owner} instead"
         if owner
-        else f"change its file with `kubectl llmfit patch -f`, delete {name} and create it anew"
+        else f"change its file instead (-f), delete {name} and create it anew"
     )
     if kind in _FIXED:
         return [Problem(reasons.IMMUTABLE_WORKLOAD, f"{name}: {_FIXED[kind]}; {where}")]
@@ -48,7 +48,7 @@ def live_problems(workload: Mapping[str, Any], name: str) -> list[Problem]:
 
 def live_consequences(workload: Mapping[str, Any]) -> tuple[Consequence, ...]:
     """What will happen to the change, or because of it, in the cluster."""
-    return (*_managers(workload), *_rollout(workload))
+    return (*_managers(workload), *rollout_consequences(workload))
 
 
 def _controller(workload: Mapping[str, Any]) -> str:
@@ -78,7 +78,8 @@ def _managers(workload: Mapping[str, Any]) -> Iterator[Consequence]:
         )
 
 
-def _rollout(workload: Mapping[str, Any]) -> Iterator[Consequence]:
+def rollout_consequences(workload: Mapping[str, Any]) -> Iterator[Consequence]:
+    """What new pods of ``workload`` need before the old ones end."""
     spec = mapping(workload.get("spec"))
     if workload.get("kind") != "Deployment" or spec.get("replicas") == 0:
         return
