@@ -83,7 +83,7 @@ MISSING = [
     pytest.param(
         (request(),),
         [gpu("a", taints=TAINT)],
-        "the only device that gpu.nvidia.com publishes does not meet the claim; it, G40 on node a, "
+        "the only device that gpu.nvidia.com publishes does not meet the claim; G40 on node a "
         'is tainted "ill"',
         id="tainted",
     ),

@@ -160,7 +160,8 @@ def _sentence(wanted: _Wanted, plan: ClaimPlan, devices: Sequence[Device], most:
     if not lacking:
         return lead
     device, found = min(lacking, key=lambda pair: distance(pair[1]))
-    which = "the nearest of the others" if most else "the nearest" if len(own) > 1 else "it"
-    where = f" on node {device.node}" if device.node else ""
+    shown = f"{device.model} on node {device.node}" if device.node else device.model
     why = " and ".join(each.words for each in found)
-    return f"{lead}; {which}, {device.model}{where}, {why}"
+    if len(own) == 1:
+        return f"{lead}; {shown} {why}"
+    return f"{lead}; the nearest{' of the others' if most else ''}, {shown}, {why}"

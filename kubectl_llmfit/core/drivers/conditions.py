@@ -167,12 +167,9 @@ class OneOf(_OfValue):
     def _shortfall(self, value: Any) -> Shortfall | None:
         if value in self.texts:
             return None
-        others = (
-            f"not {quoted(self.texts[0])}"
-            if len(self.texts) == 1
-            else f"none of the {len(self.texts)} {self.words}"
-        )
-        return Shortfall(1.0, f"has {self.name} {_shown(value)}, {others}")
+        if len(self.texts) == 1:
+            return Shortfall(1.0, f"has {self.name} {_shown(value)}, not {quoted(self.texts[0])}")
+        return Shortfall(1.0, f"is none of the {len(self.texts)} {self.words}")
 
 
 @dataclass(frozen=True)

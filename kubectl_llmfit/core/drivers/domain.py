@@ -37,7 +37,7 @@ class Domain:
 
     def named(self, attribute: str, texts: Iterable[str]) -> OneOf:
         """``attribute``, which has to be there, names one of the boards ``texts``."""
-        return OneOf(self.name, attribute, tuple(texts), "known to be fast enough")
+        return OneOf(self.name, attribute, tuple(texts), "boards known to be fast enough")
 
     def has_named(self, attribute: str, texts: Iterable[str]) -> All:
         """The device has ``attribute``, and it names one of the boards ``texts``."""

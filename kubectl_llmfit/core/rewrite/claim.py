@@ -130,5 +130,5 @@ def _profile(legacy: Legacy) -> tuple[Selector, ...]:
     if legacy.profile is None:
         return ()
     has = Has(legacy.driver, "profile")
-    is_it = OneOf(legacy.driver, "profile", (legacy.profile,), "asked for")
+    is_it = OneOf(legacy.driver, "profile", (legacy.profile,), "profiles asked for")
     return (Selector((All((has, is_it)),)),)
