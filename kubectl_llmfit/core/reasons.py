@@ -105,7 +105,7 @@ NO_KUBECTL = Reason(
 )
 CLUSTER_UNREACHABLE = Reason(
     "cluster-unreachable",
-    "kubectl could not reach the API server. Nothing was changed.",
+    "The API server could not be reached, or did not answer in time. Nothing was changed.",
     "Check the cluster, `--context` and `--kubeconfig`; plain `kubectl version` shows the same.",
 )
 CLUSTER_FORBIDDEN = Reason(
@@ -230,6 +230,32 @@ BAD_UNDO_RECORD = Reason(
     "The annotation `llmfit.ai/undo` is not as a patch wrote it.",
     "Put the limits back by hand, and take the annotation away.",
 )
+NOT_ANNOTATED = Reason(
+    "not-annotated",
+    "The pod reached the webhook without the annotation `llmfit.ai/model`, so nobody asked for it.",
+    "Nothing; to have it changed, annotate the pod template.",
+)
+NOT_A_NEW_POD = Reason(
+    "not-a-new-pod",
+    "The review is of something else than the creation of a pod, which the webhook lets pass.",
+    "Mend the rules of the webhook configuration, which should not send it.",
+)
+TEMPLATE_REFUSED = Reason(
+    "template-refused",
+    "The API server refused the ResourceClaimTemplate that the pod needs; its own sentence is "
+    "shown.",
+    "What the sentence says, such as raising the quota of the namespace.",
+)
+BAD_REVIEW = Reason(
+    "bad-review",
+    "What was sent to the webhook is no AdmissionReview of admission.k8s.io/v1, or is too large.",
+    "Mend what sends it; an API server's own reviews are of this form.",
+)
+OVERLOADED = Reason(
+    "overloaded",
+    "The webhook has as many reviews at hand as it takes, or is out of time for this one.",
+    "Let it be tried again; if it stays so, give the webhook more CPU or more replicas.",
+)
 INTERNAL_ERROR = Reason(
     "internal-error",
     "A fault of kubectl-llmfit itself. Nothing was done.",
@@ -278,6 +304,11 @@ ALL: tuple[Reason, ...] = (
     DIFF_FAILED,
     NOT_PATCHED,
     BAD_UNDO_RECORD,
+    NOT_ANNOTATED,
+    NOT_A_NEW_POD,
+    TEMPLATE_REFUSED,
+    BAD_REVIEW,
+    OVERLOADED,
     INTERNAL_ERROR,
 )
 

@@ -1,4 +1,5 @@
-"""The annotations that workloads and their pods may carry, and what they state of a request."""
+"""The annotations that workloads, their pods and namespaces may carry, and what they state of a
+request."""
 
 from __future__ import annotations
 
@@ -29,9 +30,18 @@ FIELDS: dict[str, str] = {
 
 def stated(metadata: Any) -> Layer:
     """What the annotations of ``metadata`` state of a request, each with its own name as origin."""
+    return _layer(metadata, "annotation")
+
+
+def defaults(metadata: Any) -> Layer:
+    """What a namespace's ``metadata`` states for pods that do not say it themselves."""
+    return _layer(metadata, "namespace annotation")
+
+
+def _layer(metadata: Any, kind: str) -> Layer:
     annotations = mapping(mapping(metadata).get("annotations"))
     return {
-        field: Sourced(value[:MAX_LENGTH], f"annotation {name}")
+        field: Sourced(value[:MAX_LENGTH], f"{kind} {name}")
         for name, field in FIELDS.items()
         if isinstance(value := annotations.get(name), str)
     }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from kubectl_llmfit.core import drivers, reasons
@@ -27,12 +27,13 @@ from kubectl_llmfit.core.engines import (
 )
 from kubectl_llmfit.core.model import Model
 from kubectl_llmfit.core.reasons import Problem, Refused, quoted, refuse
-from kubectl_llmfit.core.request import ClaimRequest, Layer, Sourced, merge
+from kubectl_llmfit.core.request import ClaimRequest, Layer, Sourced
 from kubectl_llmfit.core.rewrite import annotated, effects
 from kubectl_llmfit.core.rewrite.claim import PodClaim, claim_for
 from kubectl_llmfit.core.rewrite.consequences import Consequence, consequences
 from kubectl_llmfit.core.rewrite.decision import Decision, Finish, Inject, Skip
-from kubectl_llmfit.core.rewrite.held import TEMPLATE_DIGITS, TEMPLATE_PREFIX
+from kubectl_llmfit.core.rewrite.fallback import Fallback, merged
+from kubectl_llmfit.core.rewrite.held import PATCH, TEMPLATE_DIGITS, Maker
 from kubectl_llmfit.core.rewrite.legacy import Legacy
 from kubectl_llmfit.core.rewrite.operations import Operation, Path, value_at
 from kubectl_llmfit.core.rewrite.overrides import overrides_out
@@ -81,6 +82,8 @@ class Wishes:
         api_version: version of the template.
         namespace: namespace of the template.
         keep_env: leave variables in that can give a container other devices than its claim's.
+        defaults: fields that hold where neither the pod nor its engine states them.
+        maker: who makes the template.
     """
 
     layer: Layer
@@ -89,6 +92,8 @@ class Wishes:
     api_version: str = V1
     namespace: str | None = None
     keep_env: bool = False
+    defaults: Layer = field(default_factory=dict)
+    maker: Maker = PATCH
 
 
 def decide_all(
@@ -135,7 +140,8 @@ def decide(
     if annotated.opts_out(metadata):
         return Skip(reasons.OPTED_OUT, f"annotation {annotated.INJECT} says so")
     layers = (wishes.layer, annotated.stated(metadata))
-    stated, found = _surveyed(merge(*layers), spec, knowledge.published)
+    stated, fallback = merged(layers, wishes.defaults)
+    stated, found = _surveyed(stated, spec, knowledge.published)
     engines = find_engines(spec, knowledge.config_maps)
     container = _model_container(found, engines, wishes.container)
     keep_env = wishes.keep_env or annotated.keeps_env(metadata)
@@ -149,7 +155,7 @@ def decide(
     facts = _facts(container, engines, elsewhere)
     named = wishes.model or annotated.model(metadata)
     model, model_source = _model(named, facts, container, knowledge)
-    sized, sources = _sized(stated, facts, model, container, found, knowledge)
+    sized, sources = _sized(stated, fallback, facts, model, container, found, knowledge)
     claim = _claim(found, container, sized, stated)
     item = _template(claim, wishes)
     operations = operations_for(spec, found.wanting, claim, item["metadata"]["name"])
@@ -292,6 +298,7 @@ def _model(
 
 def _sized(
     stated: ClaimRequest,
+    fallback: Fallback,
     facts: EngineFacts | None,
     model: Model,
     container: Container,
@@ -303,17 +310,19 @@ def _sized(
     quant = stated.quant
     if quant is None and facts is not None:
         engines = precision(facts, model)
-        if engines.quant is None:
+        if engines.quant is None and fallback.quant is None:
             sentence = f"{engines.assumption}; name the quantization with --quant"
             raise refuse(reasons.UNKNOWN_QUANTIZATION, sentence)
         quant = engines.quant
+    quant = quant or fallback.quant
+    topology = stated.topology or (fallback.topology if count > 1 else None)
     device_class = _class_of(stated)(container.wants[0].legacy)
     driver = drivers.BY_NAME[found.driver or drivers.DEFAULT.name]
     placement = Placement(
         driver=driver.name,
         count=count,
         shards=shards(facts, count) if facts is not None else stated.placement().shards,
-        topology=stated.topology.value if stated.topology else None,
+        topology=topology.value if topology else None,
         boards=knowledge.boards() if driver.uses_boards else (),
     )
     target = replace(
@@ -357,7 +366,7 @@ def _template(claim: PodClaim, wishes: Wishes) -> dict[str, Any]:
     canonical = json.dumps([nameless["apiVersion"], nameless["spec"]], sort_keys=True)
     digest = hashlib.sha256(canonical.encode()).hexdigest()[:TEMPLATE_DIGITS]
     metadata = Metadata(
-        f"{TEMPLATE_PREFIX}{digest}", wishes.namespace, {TEMPLATE_LABEL: "kubectl-llmfit"}
+        f"{wishes.maker.prefix}{digest}", wishes.namespace, {TEMPLATE_LABEL: wishes.maker.label}
     )
     return claim_object(claim.plan, metadata, template=True, api_version=wishes.api_version)
 

@@ -1,16 +1,34 @@
-"""Which containers hold a generated claim already, so that none is asked for a second time."""
+"""Who makes templates, and which containers hold a generated claim already, so that none is asked
+for a second time."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-TEMPLATE_PREFIX = "llmfit-"
+
+@dataclass(frozen=True)
+class Maker:
+    """Who makes templates: the start of their names, and the value of their managed-by label.
+
+    Each maker manages its own and leaves the other's alone.
+    """
+
+    prefix: str
+    label: str
+
+
+PATCH = Maker("llmfit-", "kubectl-llmfit")
+WEBHOOK = Maker("llmfit-webhook-", "llmfit-webhook")
+MAKERS = (PATCH, WEBHOOK)
+
 TEMPLATE_DIGITS = 12
 """Hexadecimal digits of the content behind the prefix of a generated template's name."""
 
-_GENERATED = re.compile(f"{TEMPLATE_PREFIX}[0-9a-f]{{{TEMPLATE_DIGITS}}}")
+_PREFIXES = "|".join(re.escape(maker.prefix) for maker in MAKERS)
+_GENERATED = re.compile(f"(?:{_PREFIXES})[0-9a-f]{{{TEMPLATE_DIGITS}}}")
 
 
 def claims_held(pod_spec: Mapping[str, Any], container: Mapping[str, Any]) -> tuple[str, ...]:

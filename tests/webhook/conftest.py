@@ -1,0 +1,25 @@
+"""A webhook that runs for a whole module, and what it was asked to make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.webhook.hosting import Hosted, hosted
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosted]:
+    with hosted(tmp_path_factory.mktemp("webhook")) as made:
+        yield made
+
+
+@pytest.fixture
+def webhook(running: Hosted) -> Hosted:
+    """The module's webhook in a cluster where nothing was made yet."""
+    cluster = running.cluster
+    cluster.namespaces.clear()
+    cluster.made.clear()
+    cluster.publishes, cluster.refusal, cluster.pause_s = None, None, 0.0
+    return running

@@ -1,0 +1,1 @@
+"""The API server, as the webhook's own identity sees it."""

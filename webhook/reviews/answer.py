@@ -1,0 +1,103 @@
+"""The answer to a review: allowed or not, the smallest patch, warnings, audit annotations.
+
+Source of the form: k8s.io/api/admission/v1, AdmissionResponse.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from kubectl_llmfit.core.rewrite.operations import Operation, json_patch
+from webhook.reviews.model import API_VERSION, KIND
+from webhook.reviews.notices import shown
+
+DENIED = 422
+"""HTTP code of a denial: the pod was understood, and can't be made as it is written."""
+
+
+class Outcome(StrEnum):
+    """What became of a review, as logs, metrics and audit annotations name it."""
+
+    INJECT = "inject"
+    FINISH = "finish"
+    SKIP = "skip"
+    DENY = "deny"
+    ADMIT = "admit"
+    REJECT = "reject"
+    FAIL = "fail"
+
+    @property
+    def meaning(self) -> str:
+        """One sentence for the docs."""
+        return _MEANINGS[self]
+
+
+_MEANINGS = {
+    Outcome.INJECT: "The pod got a claim in the place of its limits.",
+    Outcome.FINISH: "The pod had its claim already, and the limits beside it went out.",
+    Outcome.SKIP: "There was nothing to do; the reason says why.",
+    Outcome.DENY: "The pod was refused, with a sentence for its author.",
+    Outcome.ADMIT: "The pod has a mistake and was let pass unchanged, with a warning "
+    "(`--on-mistake=warn`).",
+    Outcome.REJECT: "What was sent is no review: HTTP 4xx.",
+    Outcome.FAIL: "The webhook could not answer: HTTP 5xx, and the failurePolicy decides.",
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is answered to a review.
+
+    Attributes:
+        outcome: what became of it; one of those that are answers.
+        token: the reason's token; empty where there is nothing to explain.
+        operations: changes from the pod's root.
+        message: the explanation of a denial.
+        warnings: for the person behind the request.
+        model: the name of the model that was sized.
+        template: the name of the template that the pod refers to.
+    """
+
+    outcome: Outcome
+    token: str = ""
+    operations: tuple[Operation, ...] = ()
+    message: str = ""
+    warnings: tuple[str, ...] = ()
+    model: str = ""
+    template: str = ""
+
+    @property
+    def allowed(self) -> bool:
+        """Whether the pod may be made."""
+        return self.outcome is not Outcome.DENY
+
+
+def answer(uid: str, verdict: Verdict) -> bytes:
+    """The AdmissionReview that answers the request ``uid``, as JSON."""
+    response: dict[str, Any] = {"uid": uid, "allowed": verdict.allowed}
+    if not verdict.allowed:
+        response["status"] = {"code": DENIED, "message": verdict.message}
+    if verdict.operations:
+        patch = json.dumps(json_patch(verdict.operations), separators=(",", ":"))
+        response["patchType"] = "JSONPatch"
+        response["patch"] = base64.b64encode(patch.encode()).decode()
+    if verdict.warnings:
+        response["warnings"] = list(verdict.warnings)
+    response["auditAnnotations"] = _audit_annotations(verdict)
+    review = {"apiVersion": API_VERSION, "kind": KIND, "response": response}
+    return json.dumps(review, separators=(",", ":")).encode()
+
+
+def _audit_annotations(verdict: Verdict) -> dict[str, str]:
+    """The API server puts the webhook's own name in front of the keys."""
+    said = {
+        "decision": str(verdict.outcome),
+        "reason": verdict.token,
+        "model": shown(verdict.model),
+        "template": verdict.template,
+    }
+    return {key: value for key, value in said.items() if value}

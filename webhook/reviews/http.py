@@ -1,0 +1,192 @@
+"""``POST /mutate``: bounds, then review, verdict, answer, and one log line for it."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from dataclasses import dataclass, field
+
+from aiohttp import web
+
+from kubectl_llmfit.core import reasons
+from kubectl_llmfit.core.reasons import Reason
+from webhook.observed.logs import fields, logger
+from webhook.observed.metrics import Metrics
+from webhook.reviews.answer import Outcome, Verdict, answer
+from webhook.reviews.model import AdmissionRequest, BadReviewError, read_review
+from webhook.reviews.mutate import Failed, Mutator
+
+PATH = "/mutate"
+
+# The API server says how long it waits, as ``?timeout=10s``.
+_TIMEOUT = re.compile(r"([0-9]{1,4})s")
+_SHARE = 0.8
+"""The share of that time after which no answer is better than a late one."""
+
+_log = logger("reviews")
+
+
+@dataclass(frozen=True)
+class ReviewBounds:
+    """Bytes of a review, reviews at hand, seconds for its body to arrive and for an answer."""
+
+    review_bytes: int
+    in_flight: int
+    patience_s: float
+    deadline_s: float
+
+
+class _Rejected(Exception):
+    """There is no review to answer: HTTP ``status``, ``reason``, one sentence."""
+
+    def __init__(self, status: int, sentence: str, reason: Reason = reasons.BAD_REVIEW) -> None:
+        super().__init__(sentence)
+        self.status = status
+        self.reason = reason
+
+
+@dataclass
+class _Account:
+    """What the log line and the metrics say of a review in the end."""
+
+    started: float = field(default_factory=time.perf_counter)
+    request: AdmissionRequest | None = None
+    outcome: Outcome = Outcome.FAIL
+    token: str = ""
+    model: str = ""
+    template: str = ""
+    said: str = ""
+
+
+class Reviews:
+    """Answers ``POST /mutate``."""
+
+    def __init__(self, mutator: Mutator, metrics: Metrics, bounds: ReviewBounds) -> None:
+        self._mutator = mutator
+        self._metrics = metrics
+        self._bounds = bounds
+        self._in_flight = 0
+
+    async def handle(self, request: web.BaseRequest) -> web.Response:
+        """One HTTP request; never raises."""
+        if request.path != PATH:
+            return _plain(404, f"there is nothing but {PATH} here")
+        if request.method != "POST":
+            return _plain(405, "send reviews with POST", {"Allow": "POST"})
+        account = _Account()
+        self._in_flight += 1
+        self._metrics.in_flight.set(self._in_flight)
+        try:
+            return await self._reviewed(request, account)
+        except _Rejected as rejected:
+            outcome = Outcome.REJECT if rejected.status < 500 else Outcome.FAIL
+            return _failed(account, outcome, rejected.reason, str(rejected), rejected.status)
+        except Failed as failed:
+            return _failed(account, Outcome.FAIL, failed.reason, str(failed), failed.status)
+        except Exception:  # noqa: BLE001 - one bad review must not end the process
+            _log.exception("a fault of the webhook itself", extra=_about(account))
+            sentence = "a fault of the webhook itself; its log has the details"
+            return _failed(account, Outcome.FAIL, reasons.INTERNAL_ERROR, sentence, 500)
+        finally:
+            self._in_flight -= 1
+            self._metrics.in_flight.set(self._in_flight)
+            self._report(account)
+
+    async def _reviewed(self, request: web.BaseRequest, account: _Account) -> web.Response:
+        if self._in_flight > self._bounds.in_flight:
+            sentence = f"{self._bounds.in_flight} reviews are at hand already"
+            raise _Rejected(503, sentence, reasons.OVERLOADED)
+        body = await self._body(request)
+        try:
+            review = read_review(body)
+        except BadReviewError as error:
+            raise _Rejected(400, str(error)) from None
+        account.request = review
+        remaining = account.started + self._deadline_s(request) - time.perf_counter()
+        try:
+            async with asyncio.timeout(remaining):
+                verdict = await self._mutator.verdict(review)
+        except TimeoutError:
+            sentence = "there was no time left for an answer"
+            raise _Rejected(503, sentence, reasons.OVERLOADED) from None
+        _note(account, verdict)
+        return web.Response(body=answer(review.uid, verdict), content_type="application/json")
+
+    async def _body(self, request: web.BaseRequest) -> bytes:
+        """The body, as large and as slow as it may be.
+
+        Raises:
+            _Rejected: 408, 413, 415, or 400 for one that ends too early.
+        """
+        limit = self._bounds.review_bytes
+        too_large = f"the review is larger than {limit} bytes"
+        if request.content_type != "application/json" or "Content-Encoding" in request.headers:
+            raise _Rejected(415, "a review is plain application/json")
+        if (request.content_length or 0) > limit:
+            raise _Rejected(413, too_large)
+        try:
+            async with asyncio.timeout(self._bounds.patience_s):
+                return await request.read()
+        except TimeoutError:
+            sentence = f"the review did not arrive within {self._bounds.patience_s:g} s"
+            raise _Rejected(408, sentence) from None
+        except web.HTTPRequestEntityTooLarge:
+            raise _Rejected(413, too_large) from None
+        except web.RequestPayloadError:
+            raise _Rejected(400, "the body is broken") from None
+
+    def _deadline_s(self, request: web.BaseRequest) -> float:
+        stated = _TIMEOUT.fullmatch(request.query.get("timeout", ""))
+        allowed = int(stated[1]) * _SHARE if stated else self._bounds.deadline_s
+        return min(allowed, self._bounds.deadline_s)
+
+    def _report(self, account: _Account) -> None:
+        seconds = time.perf_counter() - account.started
+        self._metrics.reviewed(account.outcome, account.token, seconds)
+        level = _LEVELS.get(account.outcome, "info")
+        extra = _about(account)
+        extra["fields"]["duration_ms"] = round(seconds * 1000, 3)
+        getattr(_log, level)("review", extra=extra)
+
+
+_LEVELS = {Outcome.FAIL: "error", Outcome.REJECT: "warning"}
+
+
+def _about(account: _Account) -> dict[str, dict[str, object]]:
+    request = account.request
+    return fields(
+        uid=request.uid if request else "",
+        namespace=request.namespace if request else "",
+        name=_name(request) if request else "",
+        dry_run=(request.dry_run or None) if request else None,
+        decision=str(account.outcome),
+        reason=account.token,
+        model=account.model,
+        template=account.template,
+        explanation=account.said,
+    )
+
+
+def _name(request: AdmissionRequest) -> str:
+    """The pod's name, or the start of the one that will be generated."""
+    metadata = (request.object or {}).get("metadata")
+    given = metadata if isinstance(metadata, dict) else {}
+    name = request.name or given.get("name") or given.get("generateName")
+    return name if isinstance(name, str) else ""
+
+
+def _note(account: _Account, verdict: Verdict) -> None:
+    account.outcome, account.token = verdict.outcome, verdict.token
+    account.model, account.template = verdict.model, verdict.template
+
+
+def _failed(
+    account: _Account, outcome: Outcome, reason: Reason, sentence: str, status: int
+) -> web.Response:
+    account.outcome, account.token, account.said = outcome, reason.token, sentence
+    return _plain(status, f"{sentence} ({reason.token})")
+
+
+def _plain(status: int, text: str, headers: dict[str, str] | None = None) -> web.Response:
+    return web.Response(status=status, text=f"{text}\n", headers=headers)

@@ -1,0 +1,174 @@
+"""From a review to its verdict: decided by the core, the template made before the answer."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from kubectl_llmfit.core import reasons
+from kubectl_llmfit.core.boards import Board
+from kubectl_llmfit.core.drivers.auto import Published
+from kubectl_llmfit.core.reasons import Reason, Refused
+from kubectl_llmfit.core.rewrite import annotated
+from kubectl_llmfit.core.rewrite.admission import decide_pod
+from kubectl_llmfit.core.rewrite.consequences import Consequence
+from kubectl_llmfit.core.rewrite.decide import Knowledge, Wishes
+from kubectl_llmfit.core.rewrite.decision import Decision, Finish, Inject, Skip
+from kubectl_llmfit.core.rewrite.held import WEBHOOK
+from webhook.kube.client import ApiError, Object, Unavailable
+from webhook.reviews.answer import Outcome, Verdict
+from webhook.reviews.model import AdmissionRequest
+from webhook.reviews.models import Models
+from webhook.reviews.notices import MAX_MESSAGE, claimed, explanation, told, warnings
+from webhook.templates.keeper import Keeper
+
+DENY, WARN = "deny", "warn"
+
+# How the API server's RBAC says no; quota and ending namespaces are "forbidden" as well.
+_NO_RIGHT = re.compile(r" cannot [a-z]+ resource ")
+# Answers that hold for this pod, and would be the same at the next try.
+_FOR_THE_POD = (400, 403, 409, 422)
+
+
+class Surroundings(Protocol):
+    """What the caches know of the cluster."""
+
+    def published(self) -> Published | None:
+        """What the cluster's slices publish; ``None`` where they are not watched."""
+
+    def namespace(self, name: str) -> Object | None:
+        """The namespace; ``None`` where it is not known."""
+
+
+class Failed(Exception):
+    """There is no verdict: the fault is ours or the cluster's. Answered with HTTP ``status``."""
+
+    def __init__(self, reason: Reason, sentence: str, status: int) -> None:
+        super().__init__(f"{sentence} ({reason.token})")
+        self.reason = reason
+        self.status = status
+
+
+@dataclass(frozen=True)
+class Mutator:
+    """Decides over new pods.
+
+    Attributes:
+        models: the catalog.
+        boards: the board table.
+        surroundings: the caches.
+        keeper: makes the templates.
+        on_mistake: ``deny`` refuses a pod that has one, ``warn`` lets it pass unchanged.
+        searching: one slow search of the catalog at a time, so that they can't starve the rest.
+    """
+
+    models: Models
+    boards: tuple[Board, ...]
+    surroundings: Surroundings
+    keeper: Keeper
+    on_mistake: str
+    searching: asyncio.Semaphore
+
+    async def verdict(self, request: AdmissionRequest) -> Verdict:
+        """What is answered to ``request``; its template is there, unless it is a dry run.
+
+        Raises:
+            Failed: nothing can be answered.
+        """
+        pod = request.object
+        if pod is None or not request.is_new_pod:
+            return Verdict(Outcome.SKIP, reasons.NOT_A_NEW_POD.token)
+        try:
+            decision = await self._decision(pod, request.namespace)
+        except Refused as refused:
+            return self._mistaken(refused)
+        if isinstance(decision, Skip):
+            return _skipped(decision)
+        if isinstance(decision, Finish):
+            said = _pairs(decision.consequences)
+            return Verdict(Outcome.FINISH, operations=decision.operations, warnings=warnings(said))
+        if not request.dry_run:
+            refusal = await self._template_refused(decision, pod)
+            if refusal:
+                return Verdict(Outcome.DENY, reasons.TEMPLATE_REFUSED.token, message=refusal)
+        return _injected(decision)
+
+    async def _decision(self, pod: Mapping[str, Any], namespace: str) -> Decision:
+        named = annotated.model(pod.get("metadata"))
+        if named is None or self.models.is_quick(named.value):
+            return self._decide(pod, namespace)
+        async with self.searching:
+            return await asyncio.to_thread(self._decide, pod, namespace)
+
+    def _decide(self, pod: Mapping[str, Any], namespace: str) -> Decision:
+        found = self.surroundings.namespace(namespace) or {}
+        wishes = Wishes(
+            layer={},
+            namespace=namespace,
+            defaults=annotated.defaults(found.get("metadata")),
+            maker=WEBHOOK,
+        )
+        knowledge = Knowledge(self.models.resolve, self.models.exact, lambda: self.boards)
+        return decide_pod(pod, wishes, knowledge)
+
+    def _mistaken(self, refused: Refused) -> Verdict:
+        token = refused.problems[0].reason.token
+        if self.on_mistake == WARN:
+            said = [(each.sentence, each.reason.token) for each in refused.problems]
+            return Verdict(Outcome.ADMIT, token, warnings=warnings(said))
+        return Verdict(Outcome.DENY, token, message=explanation(refused))
+
+    async def _template_refused(self, inject: Inject, pod: Mapping[str, Any]) -> str:
+        """Makes the template; why the pod can't have it, or nothing.
+
+        Raises:
+            Failed: the API server did not answer, or refused for what is no matter of the pod.
+        """
+        try:
+            await self.keeper.ensure(dict(inject.template), controller(pod))
+        except Unavailable as error:
+            sentence = f"the template can't be made: {error}"
+            raise Failed(reasons.CLUSTER_UNREACHABLE, sentence, 503) from error
+        except ApiError as error:
+            sentence = f"the template can't be made: {error.message}"
+            if _NO_RIGHT.search(error.message):
+                raise Failed(reasons.CLUSTER_FORBIDDEN, sentence, 500) from error
+            if error.status not in _FOR_THE_POD:
+                raise Failed(reasons.CLUSTER_ERROR, sentence, 500) from error
+            return told(sentence, reasons.TEMPLATE_REFUSED.token, MAX_MESSAGE)
+        return ""
+
+
+def controller(pod: Mapping[str, Any]) -> Object | None:
+    """The owner reference of the pod's controller; ``None`` for a bare pod."""
+    metadata = pod.get("metadata")
+    owners = metadata.get("ownerReferences") if isinstance(metadata, Mapping) else None
+    for owner in owners if isinstance(owners, list) else ():
+        if isinstance(owner, Mapping) and owner.get("controller") is True:
+            return dict(owner)
+    return None
+
+
+def _skipped(skip: Skip) -> Verdict:
+    """A pod that asked for a model and got nothing should hear why, unless it opted out."""
+    told_why = skip.reason is reasons.NO_LEGACY_DEVICES
+    said = [(skip.sentence, skip.reason.token)] if told_why else []
+    return Verdict(Outcome.SKIP, skip.reason.token, warnings=warnings(said))
+
+
+def _injected(inject: Inject) -> Verdict:
+    said = [claimed(inject), *_pairs(inject.consequences)]
+    return Verdict(
+        Outcome.INJECT,
+        operations=inject.operations,
+        warnings=warnings(said),
+        model=inject.sized.model.name,
+        template=inject.template["metadata"]["name"],
+    )
+
+
+def _pairs(consequences: tuple[Consequence, ...]) -> Iterator[tuple[str, str]]:
+    return ((each.sentence, each.token) for each in consequences)

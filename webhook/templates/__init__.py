@@ -1,0 +1,1 @@
+"""The ResourceClaimTemplates that the webhook makes, and nothing but those."""
