@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import sys
 from collections.abc import Sequence
 
@@ -12,7 +13,7 @@ from webhook.settings import BadSettingsError, read_settings
 
 OK, FAILED, BAD_SETTINGS = 0, 1, 2
 
-_log = logs.logger("main")
+_log = logging.getLogger(__name__)
 
 
 def main(arguments: Sequence[str]) -> int:

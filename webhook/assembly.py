@@ -9,7 +9,7 @@ from kubectl_llmfit.catalog import Catalog
 from kubectl_llmfit.catalog.boards import load_boards
 from kubectl_llmfit.core.drivers.auto import Published
 from kubectl_llmfit.version import __version__
-from webhook.certificates.context import Certificates
+from webhook.certificates import Certificates
 from webhook.certificates.files import FileCertificates
 from webhook.kube.client import Object, Unavailable
 from webhook.reviews.models import Models
@@ -65,4 +65,4 @@ def _certificates(settings: Settings) -> Certificates:
     certificate, key = settings.tls_cert_file, settings.tls_key_file
     if certificate is None or key is None:
         raise BadSettingsError("--tls-cert-file and --tls-key-file are needed")
-    return FileCertificates(certificate, key)
+    return FileCertificates(str(certificate), str(key))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 from collections.abc import Sequence
 from typing import Protocol
 
-from webhook.certificates.context import Certificates
-from webhook.observed.logs import fields, logger
+from webhook.certificates import Certificates
+from webhook.observed.logs import fields
 from webhook.observed.metrics import Metrics
 from webhook.observed.probes import Probes, Readiness
 from webhook.reviews.http import ReviewBounds, Reviews
@@ -17,7 +18,7 @@ from webhook.serving import Bounds, Listener
 from webhook.settings import Settings
 
 _PLAIN_BYTES = 64 * 1024
-_log = logger("service")
+_log = logging.getLogger(__name__)
 
 
 class Part(Protocol):
@@ -47,7 +48,7 @@ class Service:
         self.metrics = metrics or Metrics()
         self._settings = settings
         self._parts = (certificates, *parts)
-        self.readiness.add("certificate", lambda: certificates.is_loaded)
+        self.readiness.add("certificate", lambda: certificates.ready)
         reviews = Reviews(mutator, self.metrics, _review_bounds(settings))
         address = settings.bind_address or None
         self.tls = Listener(
@@ -55,7 +56,7 @@ class Service:
             Bounds(settings.max_review_bytes, settings.max_connections, settings.client_seconds),
             address,
             settings.tls_port,
-            certificates.context,
+            certificates.ssl_context,
         )
         self.plain = Listener(
             Probes(self.readiness, self.metrics).handle,

@@ -8,14 +8,13 @@ webhook that closes one just as a review comes: a POST is not sent twice.
 from __future__ import annotations
 
 import asyncio
+import logging
 import ssl
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
 from aiohttp import web
-
-from webhook.observed.logs import logger
 
 Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
@@ -102,7 +101,7 @@ class _Server(web.Server):
             self._spoken,
             request_factory=self._request,
             access_log=None,
-            logger=logger("http"),
+            logger=logging.getLogger(__name__),
             keepalive_timeout=IDLE_SECONDS,
             lingering_time=bounds.patience_s,
             max_line_size=_HEADER_BYTES,

@@ -68,7 +68,7 @@ class Hosted:
         self.cluster = cluster
         self.metrics = Metrics()
         self.readiness = Readiness()
-        certificates = FileCertificates(pki.certificate, pki.key)
+        certificates = FileCertificates(str(pki.certificate), str(pki.key))
         certificates.load()
         reviews = Reviews(mutator(cluster, on_mistake), self.metrics, bounds)
         self.tls = Listener(
@@ -76,7 +76,7 @@ class Hosted:
             Bounds(bounds.review_bytes, 32, bounds.patience_s),
             "127.0.0.1",
             0,
-            certificates.context,
+            certificates.ssl_context,
         )
         probes = Probes(self.readiness, self.metrics)
         self.plain = Listener(probes.handle, Bounds(1024, 32, bounds.patience_s), "127.0.0.1", 0)

@@ -10,17 +10,11 @@ from typing import Any
 
 from webhook.reviews.notices import shown
 
-LEVELS = ("debug", "info", "warning", "error")
 LOGGER = "webhook"
 
 _FIELDS = "fields"
 _MAX_TEXT = 4000
 """Longest message or traceback of a line."""
-
-
-def logger(part: str) -> logging.Logger:
-    """The logger of a part of the webhook."""
-    return logging.getLogger(f"{LOGGER}.{part}")
 
 
 def fields(**values: Any) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import time
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from aiohttp import web
 
 from kubectl_llmfit.core import reasons
 from kubectl_llmfit.core.reasons import Reason
-from webhook.observed.logs import fields, logger
+from webhook.observed.logs import fields
 from webhook.observed.metrics import Metrics
 from webhook.reviews.answer import Outcome, Verdict, answer
 from webhook.reviews.model import AdmissionRequest, BadReviewError, read_review
@@ -24,7 +25,7 @@ _TIMEOUT = re.compile(r"([0-9]{1,4})s")
 _SHARE = 0.8
 """The share of that time after which no answer is better than a late one."""
 
-_log = logger("reviews")
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
