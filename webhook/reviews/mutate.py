@@ -29,6 +29,7 @@ DENY, WARN = "deny", "warn"
 
 # How the API server's RBAC says no; quota and ending namespaces are "forbidden" as well.
 _NO_RIGHT = re.compile(r" cannot [a-z]+ resource ")
+_NO_NAMESPACE = re.compile(r'namespaces? "[^"]*" not found')
 # Answers that hold for this pod, and would be the same at the next try.
 _FOR_THE_POD = (400, 403, 409, 422)
 
@@ -136,7 +137,7 @@ class Mutator:
             sentence = f"the template can't be made: {error.message}"
             if _NO_RIGHT.search(error.message):
                 raise Failed(reasons.CLUSTER_FORBIDDEN, sentence, 500) from error
-            if error.status not in _FOR_THE_POD:
+            if error.status not in _FOR_THE_POD and not _NO_NAMESPACE.match(error.message):
                 raise Failed(reasons.CLUSTER_ERROR, sentence, 500) from error
             return told(sentence, reasons.TEMPLATE_REFUSED.token, MAX_MESSAGE)
         return ""
