@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from kubectl_llmfit.core.drivers.auto import Published
 from kubectl_llmfit.core.rewrite.held import WEBHOOK
 from tests.webhook.hosting import Hosted, hosted
 from tests.webhook.pods import MODEL, NAMESPACE, UID, Object, patch_of, patched, pod, review
@@ -31,6 +30,11 @@ def test_pod_gets_its_claim_by_the_smallest_patch(webhook: Hosted) -> None:
             "op": "add",
             "path": "/spec/resourceClaims",
             "value": [{"name": "llmfit", "resourceClaimTemplateName": name}],
+        },
+        {
+            "op": "add",
+            "path": "/spec/tolerations",
+            "value": [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}],
         },
     ]
     assert owner is None
@@ -71,7 +75,7 @@ def test_container_that_another_webhook_adds_later_gets_a_claim_of_its_own(
         [{"name": "llmfit"}],
         [{"name": "llmfit-1"}],
     ]
-    assert "nvidia.com/gpu" not in str(final["spec"])
+    assert "nvidia.com/gpu" not in str(final["spec"]["containers"])
 
 
 def test_limit_that_came_back_beside_the_claim_only_goes_out(webhook: Hosted) -> None:
@@ -283,11 +287,3 @@ def test_what_is_no_fault_of_the_pods_is_left_to_the_failure_policy(
     assert webhook.count("fail", token) == before + 1
     webhook.cluster.refusal = None
     assert webhook.ask(review(pod()))["allowed"] is True
-
-
-def test_driver_by_what_the_cluster_publishes(webhook: Hosted) -> None:
-    """The vendor's driver publishes nothing, and llmfit.ai has GPUs."""
-    webhook.cluster.publishes = Published({("llmfit.ai", "gpu"): 2})
-    assert "gpu.llmfit.ai" in webhook.ask(review(pod()))["warnings"][0]
-    webhook.cluster.publishes = Published({("llmfit.ai", "gpu"): 2, ("gpu.nvidia.com", "gpu"): 1})
-    assert "gpu.nvidia.com" in webhook.ask(review(pod()))["warnings"][0]

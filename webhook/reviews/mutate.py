@@ -16,7 +16,7 @@ from kubectl_llmfit.core.rewrite import annotated
 from kubectl_llmfit.core.rewrite.admission import decide_pod
 from kubectl_llmfit.core.rewrite.consequences import Consequence
 from kubectl_llmfit.core.rewrite.decide import Knowledge, Wishes
-from kubectl_llmfit.core.rewrite.decision import Decision, Finish, Inject, Skip
+from kubectl_llmfit.core.rewrite.decision import Finish, Inject, Skip
 from kubectl_llmfit.core.rewrite.held import WEBHOOK
 from webhook.kube.client import ApiError, Object, Unavailable
 from webhook.reviews.answer import Outcome, Verdict
@@ -97,14 +97,14 @@ class Mutator:
                 return Verdict(Outcome.DENY, reasons.TEMPLATE_REFUSED.token, message=refusal)
         return _injected(decision)
 
-    async def _decision(self, pod: Mapping[str, Any], namespace: str) -> Decision:
+    async def _decision(self, pod: Mapping[str, Any], namespace: str) -> Inject | Finish | Skip:
         named = annotated.model(pod.get("metadata"))
         if named is None or self.models.is_quick(named.value):
             return self._decide(pod, namespace)
         async with self.searching:
             return await asyncio.to_thread(self._decide, pod, namespace)
 
-    def _decide(self, pod: Mapping[str, Any], namespace: str) -> Decision:
+    def _decide(self, pod: Mapping[str, Any], namespace: str) -> Inject | Finish | Skip:
         found = self.surroundings.namespace(namespace) or {}
         wishes = Wishes(
             layer={},

@@ -127,7 +127,7 @@ def decide(
     wishes: Wishes,
     knowledge: Knowledge,
     elsewhere: Sequence[EngineFacts] = (),
-) -> Decision:
+) -> Inject | Finish | Skip:
     """What becomes of the pod template at ``template_path`` of ``workload``.
 
     ``elsewhere`` are the engines of all of the workload's pod templates.
