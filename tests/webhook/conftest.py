@@ -21,5 +21,5 @@ def webhook(running: Hosted) -> Hosted:
     cluster = running.cluster
     cluster.namespaces.clear()
     cluster.made.clear()
-    cluster.publishes, cluster.refusal, cluster.pause_s = None, None, 0.0
+    cluster.publishes, cluster.refusal = None, None
     return running

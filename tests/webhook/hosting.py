@@ -37,7 +37,7 @@ class Cluster:
     publishes: Published | None = None
     made: list[tuple[Object, Object | None]] = field(default_factory=list)
     refusal: Exception | None = None
-    pause_s: float = 0.0
+    holds: bool = False
 
     def published(self) -> Published | None:
         return self.publishes
@@ -46,7 +46,8 @@ class Cluster:
         return self.namespaces.get(name)
 
     async def ensure(self, template: Object, owner: Object | None) -> None:
-        await asyncio.sleep(self.pause_s)
+        while self.holds:
+            await asyncio.sleep(0.005)
         if self.refusal is not None:
             raise self.refusal
         self.made.append((template, owner))
@@ -64,8 +65,11 @@ def mutator(cluster: Cluster, on_mistake: str = "deny") -> Mutator:
 class Hosted:
     """A running webhook, and a client that trusts it."""
 
-    def __init__(self, pki: Pki, cluster: Cluster, on_mistake: str, bounds: ReviewBounds) -> None:
+    def __init__(
+        self, pki: Pki, cluster: Cluster, on_mistake: str, bounds: ReviewBounds, connections: int
+    ) -> None:
         self.cluster = cluster
+        self.authority = pki.authority
         self.metrics = Metrics()
         self.readiness = Readiness()
         certificates = FileCertificates(str(pki.certificate), str(pki.key))
@@ -73,7 +77,7 @@ class Hosted:
         reviews = Reviews(mutator(cluster, on_mistake), self.metrics, bounds)
         self.tls = Listener(
             reviews.handle,
-            Bounds(bounds.review_bytes, 32, bounds.patience_s),
+            Bounds(bounds.review_bytes, connections, bounds.patience_s),
             "127.0.0.1",
             0,
             certificates.ssl_context,
@@ -82,7 +86,6 @@ class Hosted:
         self.plain = Listener(probes.handle, Bounds(1024, 32, bounds.patience_s), "127.0.0.1", 0)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
-        self._pki = pki
         self.client: httpx.Client
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
@@ -95,7 +98,7 @@ class Hosted:
         self.do(self.plain.start())
         self.client = httpx.Client(
             base_url=f"https://127.0.0.1:{self.tls.port}",
-            verify=ssl.create_default_context(cafile=str(self._pki.authority)),
+            verify=ssl.create_default_context(cafile=str(self.authority)),
             trust_env=False,
         )
 
@@ -107,6 +110,10 @@ class Hosted:
         self._thread.join()
         self._loop.run_until_complete(self._loop.shutdown_default_executor())
         self._loop.close()
+
+    def release(self) -> None:
+        """Lets the reviews go on that the cluster holds."""
+        self.cluster.holds = False
 
     def send(self, body: Any, **parameters: str) -> httpx.Response:
         """Sends a review, or whatever else."""
@@ -138,9 +145,10 @@ def hosted(
     cluster: Cluster | None = None,
     on_mistake: str = "deny",
     bounds: ReviewBounds = BOUNDS,
+    connections: int = 32,
 ) -> Iterator[Hosted]:
     """A running webhook."""
-    made = Hosted(Pki(folder), cluster or Cluster(), on_mistake, bounds)
+    made = Hosted(Pki(folder), cluster or Cluster(), on_mistake, bounds, connections)
     made.start()
     try:
         yield made
