@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from kubectl_llmfit.catalog import Catalog
 from kubectl_llmfit.catalog.boards import load_boards
+from kubectl_llmfit.core.claims.objects import V1
 from kubectl_llmfit.core.drivers.auto import Published
 from kubectl_llmfit.version import __version__
 from webhook.certificates import Certificates
@@ -48,6 +49,8 @@ async def serve(settings: Settings) -> None:
 class Alone:
     """No cluster is connected: nothing is known of it, and no template can be made."""
 
+    api_version = V1
+
     def published(self) -> Published | None:
         """Nothing."""
         return None
@@ -55,6 +58,13 @@ class Alone:
     def namespace(self, name: str) -> Object | None:  # noqa: ARG002
         """None."""
         return None
+
+    async def learn_namespace(self, name: str) -> None:
+        """Nothing."""
+
+    def lacks(self, device_class: str) -> bool:  # noqa: ARG002
+        """No."""
+        return False
 
     async def ensure(self, template: Object, owner: Object | None) -> None:  # noqa: ARG002
         """Fails."""

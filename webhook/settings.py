@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
 from pydantic_settings import (
     BaseSettings,
     CliSettingsSource,
+    NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
 )
@@ -19,6 +20,14 @@ from kubectl_llmfit.core.reasons import printable
 PROGRAM = "python -m webhook"
 ENVIRONMENT = "LLMFIT_WEBHOOK_"
 _MIB = 1024 * 1024
+
+
+def _split(value: object) -> object:
+    return value.split(",") if isinstance(value, str) else value
+
+
+# Without NoDecode a variable would have to hold JSON.
+Files = Annotated[list[Path], NoDecode, BeforeValidator(_split)]
 
 
 class BadSettingsError(ValueError):
@@ -62,11 +71,11 @@ class Settings(BaseSettings):
     """What becomes of a pod whose annotations or limits have a mistake: refused, or let pass
     unchanged with a warning."""
 
-    catalog: list[Path] = []
-    """Files with models of your own, as for `kubectl llmfit --catalog`."""
+    catalog: Files = []
+    """Files with models of your own, as for `kubectl llmfit --catalog`; commas between them."""
 
-    boards: list[Path] = []
-    """Files with boards of your own, as for `kubectl llmfit --boards`."""
+    boards: Files = []
+    """Files with boards of your own, as for `kubectl llmfit --boards`; commas between them."""
 
     deadline_seconds: float = Field(4.0, gt=0, le=30)
     """Time for one review; after it, or after 80 % of the API server's own timeout, the answer is

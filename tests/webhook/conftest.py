@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.webhook.hosting import Hosted, hosted
+from tests.webhook.pods import NAMESPACE
 
 
 @pytest.fixture(scope="module")
@@ -20,6 +21,10 @@ def webhook(running: Hosted) -> Hosted:
     """The module's webhook in a cluster where nothing was made yet."""
     cluster = running.cluster
     cluster.namespaces.clear()
+    cluster.namespaces[NAMESPACE] = {"metadata": {"name": NAMESPACE}}
+    cluster.unseen.clear()
+    cluster.without.clear()
+    cluster.api_version = "resource.k8s.io/v1"
     cluster.made.clear()
     cluster.publishes, cluster.refusal = None, None
     return running

@@ -38,12 +38,25 @@ class Cluster:
     made: list[tuple[Object, Object | None]] = field(default_factory=list)
     refusal: Exception | None = None
     holds: bool = False
+    without: set[str] = field(default_factory=set)
+    unseen: dict[str, Object] = field(default_factory=dict)
+    api_version: str = "resource.k8s.io/v1"
 
     def published(self) -> Published | None:
         return self.publishes
 
     def namespace(self, name: str) -> Object | None:
         return self.namespaces.get(name)
+
+    async def learn_namespace(self, name: str) -> None:
+        """Of ``unseen``, what the watch has not told yet."""
+        if self.refusal is not None:
+            raise self.refusal
+        if name in self.unseen:
+            self.namespaces[name] = self.unseen[name]
+
+    def lacks(self, device_class: str) -> bool:
+        return device_class in self.without
 
     async def ensure(self, template: Object, owner: Object | None) -> None:
         while self.holds:

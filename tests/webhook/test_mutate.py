@@ -287,3 +287,33 @@ def test_what_is_no_fault_of_the_pods_is_left_to_the_failure_policy(
     assert webhook.count("fail", token) == before + 1
     webhook.cluster.refusal = None
     assert webhook.ask(review(pod()))["allowed"] is True
+
+
+def test_namespace_that_is_newer_than_the_watch(webhook: Hosted) -> None:
+    marks = {"llmfit.ai/min-tps": "40"}
+    webhook.cluster.unseen["new"] = {"metadata": {"annotations": marks}}
+    assert "1108 GB/s" in webhook.ask(review(pod(), namespace="new"))["warnings"][0]
+
+
+def test_namespace_that_cannot_be_asked_for_is_no_reason_to_guess(webhook: Hosted) -> None:
+    webhook.cluster.refusal = Unavailable("no connection")
+    answered = webhook.send(review(pod(min_tps="fast"), namespace="new"))
+    assert answered.status_code == 503
+    assert answered.text.endswith("(cluster-unreachable)\n")
+
+
+def test_class_that_the_cluster_lacks_is_a_warning(webhook: Hosted) -> None:
+    webhook.cluster.without.add("gpu.nvidia.com")
+    response = webhook.ask(review(pod()))
+    assert response["warnings"][1] == (
+        "llmfit: the cluster has no DeviceClass gpu.nvidia.com; the pod pends until then "
+        "(device-class-missing)"
+    )
+    assert patch_of(response)
+
+
+def test_template_in_the_version_that_the_cluster_serves(webhook: Hosted) -> None:
+    webhook.cluster.api_version = "resource.k8s.io/v1beta2"
+    webhook.ask(review(pod()))
+    ((template, _),) = webhook.cluster.made
+    assert template["apiVersion"] == "resource.k8s.io/v1beta2"

@@ -84,7 +84,7 @@ class Reviews:
             outcome = Outcome.REJECT if rejected.status < 500 else Outcome.FAIL
             return _failed(account, outcome, rejected.reason, str(rejected), rejected.status)
         except Failed as failed:
-            return _failed(account, Outcome.FAIL, failed.reason, str(failed), failed.status)
+            return _failed(account, Outcome.FAIL, failed.reason, failed.sentence, failed.status)
         except Exception:  # noqa: BLE001 - one bad review must not end the process
             _log.exception("a fault of the webhook itself", extra=_about(account))
             sentence = "a fault of the webhook itself; its log has the details"

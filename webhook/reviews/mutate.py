@@ -27,6 +27,8 @@ from webhook.templates.keeper import Keeper
 
 DENY, WARN = "deny", "warn"
 
+_NOT_MADE = "the ResourceClaimTemplate can't be made"
+
 # How the API server's RBAC says no; quota and ending namespaces are "forbidden" as well.
 _NO_RIGHT = re.compile(r" cannot [a-z]+ resource ")
 _NO_NAMESPACE = re.compile(r'namespaces? "[^"]*" not found')
@@ -37,11 +39,26 @@ _FOR_THE_POD = (400, 403, 409, 422)
 class Surroundings(Protocol):
     """What the caches know of the cluster."""
 
+    @property
+    def api_version(self) -> str:
+        """The version of resource.k8s.io that templates are written in."""
+
     def published(self) -> Published | None:
         """What the cluster's slices publish; ``None`` where they are not watched."""
 
     def namespace(self, name: str) -> Object | None:
         """The namespace; ``None`` where it is not known."""
+
+    async def learn_namespace(self, name: str) -> None:
+        """Asks for a namespace that is not known: it may be newer than what the watch has told.
+
+        Raises:
+            Unavailable: the API server did not answer.
+            ApiError: it refused.
+        """
+
+    def lacks(self, device_class: str) -> bool:
+        """Whether the cluster is known to have no such DeviceClass."""
 
 
 class Failed(Exception):
@@ -49,6 +66,7 @@ class Failed(Exception):
 
     def __init__(self, reason: Reason, sentence: str, status: int) -> None:
         super().__init__(f"{sentence} ({reason.token})")
+        self.sentence = sentence
         self.reason = reason
         self.status = status
 
@@ -82,6 +100,7 @@ class Mutator:
         pod = request.object
         if pod is None or not request.is_new_pod:
             return Verdict(Outcome.SKIP, reasons.NOT_A_NEW_POD.token)
+        await self._know(request.namespace)
         try:
             decision = await self._decision(pod, request.namespace)
         except Refused as refused:
@@ -95,7 +114,19 @@ class Mutator:
             refusal = await self._template_refused(decision, pod)
             if refusal:
                 return Verdict(Outcome.DENY, reasons.TEMPLATE_REFUSED.token, message=refusal)
-        return _injected(decision)
+        return self._injected(decision)
+
+    async def _know(self, namespace: str) -> None:
+        """Has the namespace known, since its defaults count.
+
+        Raises:
+            Failed: it is not known, and can't be asked for.
+        """
+        if self.surroundings.namespace(namespace) is None:
+            try:
+                await self.surroundings.learn_namespace(namespace)
+            except (ApiError, Unavailable) as error:
+                raise _failed(error, "the namespace can't be read") from error
 
     async def _decision(self, pod: Mapping[str, Any], namespace: str) -> Inject | Finish | Skip:
         named = annotated.model(pod.get("metadata"))
@@ -108,6 +139,7 @@ class Mutator:
         found = self.surroundings.namespace(namespace) or {}
         wishes = Wishes(
             layer={},
+            api_version=self.surroundings.api_version,
             namespace=namespace,
             defaults=annotated.defaults(found.get("metadata")),
             maker=WEBHOOK,
@@ -131,16 +163,27 @@ class Mutator:
         try:
             await self.keeper.ensure(dict(inject.template), controller(pod))
         except Unavailable as error:
-            sentence = f"the template can't be made: {error}"
-            raise Failed(reasons.CLUSTER_UNREACHABLE, sentence, 503) from error
+            raise _failed(error, _NOT_MADE) from error
         except ApiError as error:
-            sentence = f"the template can't be made: {error.message}"
-            if _NO_RIGHT.search(error.message):
-                raise Failed(reasons.CLUSTER_FORBIDDEN, sentence, 500) from error
-            if error.status not in _FOR_THE_POD and not _NO_NAMESPACE.match(error.message):
-                raise Failed(reasons.CLUSTER_ERROR, sentence, 500) from error
+            if not _is_for_the_pod(error):
+                raise _failed(error, _NOT_MADE) from error
+            sentence = f"{_NOT_MADE}: {error.message}"
             return told(sentence, reasons.TEMPLATE_REFUSED.token, MAX_MESSAGE)
         return ""
+
+    def _injected(self, inject: Inject) -> Verdict:
+        device_class = inject.sized.target.device_class
+        said = [claimed(inject)]
+        if self.surroundings.lacks(device_class):
+            sentence = f"the cluster has no DeviceClass {device_class}; the pod pends until then"
+            said.append((sentence, "device-class-missing"))
+        return Verdict(
+            Outcome.INJECT,
+            operations=inject.operations,
+            warnings=warnings([*said, *_pairs(inject.consequences)]),
+            model=inject.sized.model.name,
+            template=inject.template["metadata"]["name"],
+        )
 
 
 def controller(pod: Mapping[str, Any]) -> Object | None:
@@ -160,15 +203,19 @@ def _skipped(skip: Skip) -> Verdict:
     return Verdict(Outcome.SKIP, skip.reason.token, warnings=warnings(said))
 
 
-def _injected(inject: Inject) -> Verdict:
-    said = [claimed(inject), *_pairs(inject.consequences)]
-    return Verdict(
-        Outcome.INJECT,
-        operations=inject.operations,
-        warnings=warnings(said),
-        model=inject.sized.model.name,
-        template=inject.template["metadata"]["name"],
-    )
+def _is_for_the_pod(error: ApiError) -> bool:
+    """Whether the refusal is one that the pod's author can do something about."""
+    if _NO_NAMESPACE.match(error.message):
+        return True
+    return error.status in _FOR_THE_POD and not _NO_RIGHT.search(error.message)
+
+
+def _failed(error: ApiError | Unavailable, what: str) -> Failed:
+    if isinstance(error, Unavailable):
+        return Failed(reasons.CLUSTER_UNREACHABLE, f"{what}: {error}", 503)
+    no_right = _NO_RIGHT.search(error.message)
+    reason = reasons.CLUSTER_FORBIDDEN if no_right else reasons.CLUSTER_ERROR
+    return Failed(reason, f"{what}: {error.message}", 500)
 
 
 def _pairs(consequences: tuple[Consequence, ...]) -> Iterator[tuple[str, str]]:
