@@ -1,4 +1,4 @@
-"""The documents that are made from the code: commands, reasons, consequences, quantizations."""
+"""The documents that are made from the code: what it refuses, tells, knows, and can be set to."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from kubectl_llmfit.console.command import PROGRAM
 from kubectl_llmfit.core import reasons as reasons_of_the_code
 from kubectl_llmfit.core.rewrite import effects
 from kubectl_llmfit.core.sizing import quantization
+from tests.docs import webhook
 
 FOLDER = Path(__file__).parents[2] / "docs"
 _HEAD = "<!-- Made from the code by `./dev docs`; edits to this file are lost. -->\n\n"
@@ -87,6 +88,19 @@ def quantizations() -> str:
     )
 
 
+def webhook_reference() -> str:
+    """Settings, metrics and decisions of the webhook."""
+    return (
+        _HEAD
+        + webhook.LEAD
+        + _table(("flag", "environment", "default", "meaning"), webhook.setting_rows())
+        + webhook.METRICS
+        + _table(("metric", "type", "labels", "meaning"), webhook.metric_rows())
+        + webhook.DECISIONS
+        + _table(("decision", "meaning"), webhook.decision_rows())
+    )
+
+
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = [heads, ["---"] * len(heads), *rows]
     return "".join(
@@ -99,4 +113,5 @@ DOCUMENTS: dict[str, Callable[[], str]] = {
     "reasons.md": reasons,
     "consequences.md": consequences,
     "quantizations.md": quantizations,
+    "webhook-reference.md": webhook_reference,
 }

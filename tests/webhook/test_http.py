@@ -223,6 +223,29 @@ def test_only_so_many_reviews_at_a_time(tmp_path: Path) -> None:
         assert webhook.count("fail", "overloaded") == 1
 
 
+def test_only_so_many_bytes_at_a_time(tmp_path: Path) -> None:
+    """Four of the largest reviews, whatever the number of small ones."""
+    size = 64 * 1024
+    bounds = ReviewBounds(size, in_flight=8, patience_s=5, deadline_s=20)
+    with hosted(tmp_path, Cluster(holds=True), bounds=bounds) as webhook:
+
+        def send() -> None:
+            webhook.client.post("/mutate", content=padded(size), headers=JSON)
+
+        threads = [threading.Thread(target=send) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        gauge = "llmfit_webhook_reviews_in_flight"
+        wait_for(lambda: webhook.metrics.registry.get_sample_value(gauge) == 4)
+        refused = webhook.send(review(pod()))
+        assert refused.status_code == 503
+        assert refused.text == "too many large reviews are at hand (overloaded)\n"
+        webhook.release()
+        for thread in threads:
+            thread.join()
+        assert webhook.ask(review(pod()))["allowed"] is True
+
+
 @pytest.mark.parametrize(
     ("deadline_s", "timeout"),
     [

@@ -25,6 +25,10 @@ _TIMEOUT = re.compile(r"([0-9]{1,4})s")
 _SHARE = 0.8
 """The share of that time after which no answer is better than a late one."""
 
+_LARGE_REVIEWS = 4
+"""As many bytes as so many of the largest reviews may be at hand: an object takes several times as
+much memory as its text."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -68,6 +72,7 @@ class Reviews:
         self._metrics = metrics
         self._bounds = bounds
         self._in_flight = 0
+        self._bytes = 0
 
     async def handle(self, request: web.BaseRequest) -> web.Response:
         """One HTTP request; never raises."""
@@ -98,6 +103,16 @@ class Reviews:
         if self._in_flight > self._bounds.in_flight:
             sentence = f"{self._bounds.in_flight} reviews are at hand already"
             raise _Rejected(503, sentence, reasons.OVERLOADED)
+        size = self._size(request)
+        if self._bytes + size > _LARGE_REVIEWS * self._bounds.review_bytes:
+            raise _Rejected(503, "too many large reviews are at hand", reasons.OVERLOADED)
+        self._bytes += size
+        try:
+            return await self._decided(request, account)
+        finally:
+            self._bytes -= size
+
+    async def _decided(self, request: web.BaseRequest, account: _Account) -> web.Response:
         body = await self._body(request)
         try:
             review = read_review(body)
@@ -114,18 +129,26 @@ class Reviews:
         _note(account, verdict)
         return web.Response(body=answer(review.uid, verdict), content_type="application/json")
 
+    def _size(self, request: web.BaseRequest) -> int:
+        """How many bytes the body may have, from what the headers say.
+
+        Raises:
+            _Rejected: 413, 415.
+        """
+        if request.content_type != "application/json" or "Content-Encoding" in request.headers:
+            raise _Rejected(415, "a review is plain application/json")
+        limit = self._bounds.review_bytes
+        size = limit if request.content_length is None else request.content_length
+        if size > limit:
+            raise _too_large(limit)
+        return size
+
     async def _body(self, request: web.BaseRequest) -> bytes:
         """The body, as large and as slow as it may be.
 
         Raises:
-            _Rejected: 408, 413, 415, or 400 for one that ends too early.
+            _Rejected: 408, 413, or 400 for one that ends too early.
         """
-        limit = self._bounds.review_bytes
-        too_large = f"the review is larger than {limit} bytes"
-        if request.content_type != "application/json" or "Content-Encoding" in request.headers:
-            raise _Rejected(415, "a review is plain application/json")
-        if (request.content_length or 0) > limit:
-            raise _Rejected(413, too_large)
         try:
             async with asyncio.timeout(self._bounds.patience_s):
                 return await request.read()
@@ -133,7 +156,7 @@ class Reviews:
             sentence = f"the review did not arrive within {self._bounds.patience_s:g} s"
             raise _Rejected(408, sentence) from None
         except web.HTTPRequestEntityTooLarge:
-            raise _Rejected(413, too_large) from None
+            raise _too_large(self._bounds.review_bytes) from None
         except web.RequestPayloadError:
             raise _Rejected(400, "the body is broken") from None
 
@@ -152,6 +175,10 @@ class Reviews:
 
 
 _LEVELS = {Outcome.FAIL: "error", Outcome.REJECT: "warning"}
+
+
+def _too_large(limit: int) -> _Rejected:
+    return _Rejected(413, f"the review is larger than {limit} bytes")
 
 
 def _about(account: _Account) -> dict[str, dict[str, object]]:
