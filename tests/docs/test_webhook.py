@@ -35,4 +35,4 @@ def test_tokens_are_known(token: str) -> None:
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0].strip("`"))
 def test_every_row_says_what_it_is(row: tuple[str, ...]) -> None:
-    assert re.fullmatch(r".*[a-z0-9)`]\.", row[-1])
+    assert re.fullmatch(r".*[A-Za-z0-9)`]\.", row[-1])

@@ -1,0 +1,216 @@
+"""The webhook in the path of pod creation: real API server, real scheduler."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.controlplane.client import ApiError, Object
+from tests.controlplane.cluster import Cluster
+from tests.controlplane.devices import nvidia
+from tests.controlplane.sandbox import Sandbox
+from tests.controlplane.waiting import wait_for
+from tests.e2e.plugin import llmfit
+from tests.e2e.webhook_admission import Admission
+from tests.webhook.pods import MODEL
+
+RCT = ("resource.k8s.io/v1", "ResourceClaimTemplate")
+SPEC: Object = {
+    "restartPolicy": "Never",
+    "containers": [
+        {
+            "name": "vllm",
+            "image": "none.invalid/none",
+            "command": ["vllm", "serve", MODEL],
+            "resources": {"limits": {"nvidia.com/gpu": "1", "cpu": "1"}},
+        }
+    ],
+}
+META: Object = {"labels": {"app": "vllm"}, "annotations": {"llmfit.ai/model": MODEL}}
+
+
+def pod(**metadata: Any) -> Object:
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": META | metadata, "spec": SPEC}
+
+
+def workload(kind: str) -> Object:
+    template = {"metadata": META, "spec": copy.deepcopy(SPEC)}
+    if kind == "Job":
+        spec: Object = {"template": template}
+        return {"apiVersion": "batch/v1", "kind": kind, "metadata": {"name": "w"}, "spec": spec}
+    template["spec"]["restartPolicy"] = "Always"
+    spec = {"selector": {"matchLabels": {"app": "vllm"}}, "template": template}
+    return {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": "w"}, "spec": spec}
+
+
+@pytest.fixture(scope="module")
+def admission(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Admission]:
+    made = Admission(cluster, tmp_path_factory.mktemp("webhook"))
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def asked(admission: Admission, sandbox: Sandbox) -> Iterator[Admission]:
+    """The webhook is asked about the sandbox's pods, and of its GPUs only the second one fits."""
+    gpus = [nvidia.Gpu(nvidia.T4, 0), nvidia.Gpu(nvidia.L40S, 1)]
+    sandbox.add_node(lambda node: nvidia.slices(node, gpus))
+    with admission.sending(sandbox):
+        yield admission
+
+
+def templates(sandbox: Sandbox) -> list[str]:
+    return [each["metadata"]["name"] for each in sandbox.api.list(*RCT, sandbox.namespace)]
+
+
+def only_pod(sandbox: Sandbox) -> str:
+    def there() -> list[str]:
+        found = sandbox.api.list("v1", "Pod", sandbox.namespace)
+        return [each["metadata"]["name"] for each in found]
+
+    (name,) = wait_for(there, what="a pod")
+    return name
+
+
+@pytest.mark.parametrize(
+    "obj",
+    [
+        pytest.param(workload("Deployment"), id="deployment"),
+        pytest.param(workload("StatefulSet"), id="statefulset"),
+        pytest.param(workload("Job"), id="job"),
+        pytest.param(pod(name="bare"), id="bare"),
+        pytest.param(pod(generateName="generated-"), id="generate-name"),
+    ],
+)
+def test_pod_ends_bound_with_the_device_that_fits(
+    asked: Admission, sandbox: Sandbox, obj: Object
+) -> None:
+    sandbox.create(obj)
+    name = only_pod(sandbox)
+    (got,) = sandbox.allocated(name)
+    assert (got.driver, got.device) == ("gpu.nvidia.com", "gpu-1")
+    bound = sandbox.pod(name)
+    (template,) = templates(sandbox)
+    assert bound["spec"]["resourceClaims"] == [
+        {"name": "llmfit", "resourceClaimTemplateName": template}
+    ]
+    (container,) = bound["spec"]["containers"]
+    assert container["resources"] == {
+        "limits": {"cpu": "1"},
+        "requests": {"cpu": "1"},
+        "claims": [{"name": "llmfit"}],
+    }
+    (line,) = asked.reviews(sandbox.namespace)
+    assert (line["decision"], line["template"], line["model"]) == ("inject", template, MODEL)
+
+
+def test_other_pods_are_never_sent(asked: Admission, sandbox: Sandbox) -> None:
+    before = asked.requests()
+    plain = pod(name="plain", annotations={"llmfit.ai/min-tps": "20"})
+    created = sandbox.create(plain)
+    assert created["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] == "1"
+    assert asked.requests() == before
+    sandbox.create(pod(name="annotated"))
+    assert asked.requests() > before
+    assert {each["name"] for each in asked.reviews(sandbox.namespace)} == {"annotated"}
+
+
+def test_updates_are_not_sent(asked: Admission, sandbox: Sandbox) -> None:
+    sandbox.create(pod(name="bare"))
+    sandbox.pod_scheduled("bare")
+    before = len(asked.reviews(sandbox.namespace))
+    sandbox.kubectl("label", "pod", "bare", "a=b")
+    assert len(asked.reviews(sandbox.namespace)) == before
+
+
+def test_dry_run_tells_and_makes_nothing(asked: Admission, sandbox: Sandbox) -> None:
+    answered = sandbox.api.dry_run(pod(name="bare"), sandbox.namespace)
+    (claim,) = answered["spec"]["resourceClaims"]
+    assert claim["resourceClaimTemplateName"].startswith("llmfit-webhook-")
+    assert templates(sandbox) == []
+    done = sandbox.kubectl(
+        "create", "--dry-run=server", "-f", "-", input=json.dumps(pod(name="bare"))
+    )
+    assert done.stdout == "pod/bare created (server dry run)\n"
+    assert f"for {MODEL} (claim-added)" in done.stderr
+    assert templates(sandbox) == []
+
+
+def test_opt_out(asked: Admission, sandbox: Sandbox) -> None:
+    marks = META["annotations"] | {"llmfit.ai/inject": "false"}
+    created = sandbox.create(pod(name="bare", annotations=marks))
+    assert "resourceClaims" not in created["spec"]
+    assert [each["reason"] for each in asked.reviews(sandbox.namespace)] == ["opted-out"]
+
+
+def test_mistake_as_kubectl_shows_it(asked: Admission, sandbox: Sandbox) -> None:
+    wrong = pod(name="bare", annotations=META["annotations"] | {"llmfit.ai/min-tps": "fast"})
+    done = sandbox.kubectl("create", "-f", "-", input=json.dumps(wrong), check=False)
+    assert done.returncode == 1
+    assert done.stderr == (
+        'Error from server: error when creating "STDIN": admission webhook "pods.llmfit.ai" denied '
+        'the request: annotation llmfit.ai/min-tps: "fast" is not a number of tokens a second '
+        "(invalid-value)\n"
+    )
+
+
+def test_mistake_is_an_event_of_the_controller(asked: Admission, sandbox: Sandbox) -> None:
+    wrong = workload("Deployment")
+    wrong["spec"]["template"]["metadata"] = {
+        "labels": {"app": "vllm"}, "annotations": {"llmfit.ai/model": "no/such-model"},
+    }  # fmt: skip
+    sandbox.create(wrong)
+
+    def events() -> list[str]:
+        found = sandbox.api.list("v1", "Event", sandbox.namespace)
+        return [each["message"] for each in found if each["reason"] == "FailedCreate"]
+
+    assert "(unknown-model)" in wait_for(events, what="an event of the ReplicaSet")[0]
+
+
+def test_defaults_of_the_namespace(asked: Admission, sandbox: Sandbox) -> None:
+    """At 100 tokens a second no board of the node is fast enough: 2770 GB/s."""
+    sandbox.kubectl("annotate", "namespace", sandbox.namespace, "llmfit.ai/min-tps=100")
+    done = sandbox.kubectl("create", "-f", "-", input=json.dumps(pod(name="bare")))
+    assert "19Gi and 2770 GB/s" in done.stderr
+    assert "cannot allocate" in sandbox.pod_pending_reason("bare")
+
+
+def test_quota_of_templates_is_a_denial_with_the_servers_sentence(
+    asked: Admission, sandbox: Sandbox
+) -> None:
+    key = "count/resourceclaimtemplates.resource.k8s.io"
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "none"},
+             "spec": {"hard": {key: "0"}}}  # fmt: skip
+    sandbox.create(quota)
+    find = ("v1", "ResourceQuota", "none", sandbox.namespace)
+    wait_for(lambda: sandbox.api.get(*find)["status"].get("hard"), what="the quota counts")
+    with pytest.raises(ApiError) as caught:
+        sandbox.create(pod(name="bare"))
+    assert caught.value.code == 422
+    assert "exceeded quota: none" in caught.value.status["message"]
+    assert caught.value.status["message"].endswith("(template-refused)")
+
+
+def test_same_spec_as_by_patch(
+    asked: Admission, sandbox: Sandbox, cluster: Cluster, tmp_path: Any
+) -> None:
+    """But for the name of the template."""
+    file = tmp_path / "pod.json"
+    file.write_text(json.dumps(pod(name="bare")))
+    patched = json.loads(llmfit("patch", "-f", str(file), "-o", "json").stdout)
+    by_patch = next(each for each in patched["items"] if each["kind"] == "Pod")
+    created = sandbox.api.dry_run(pod(name="bare"), sandbox.namespace)
+    again = sandbox.api.dry_run({**by_patch, "metadata": {"name": "bare"}}, sandbox.namespace)
+
+    def comparable(spec: Object) -> Object:
+        kept = {key: spec[key] for key in ("resourceClaims", "tolerations")}
+        for claim in kept["resourceClaims"]:
+            claim["resourceClaimTemplateName"] = claim["resourceClaimTemplateName"][-12:]
+        return {**kept, "resources": [each["resources"] for each in spec["containers"]]}
+
+    assert comparable(created["spec"]) == comparable(again["spec"])

@@ -1,0 +1,141 @@
+"""The webhook beside the API server under test, and a configuration that sends pods to it."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import re
+import secrets
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.controlplane.client import ApiError, Object
+from tests.controlplane.cluster import Cluster
+from tests.controlplane.sandbox import Sandbox
+from tests.controlplane.waiting import wait_for
+from tests.webhook.pki import Pki
+
+ROOT = Path(__file__).parents[2]
+WEBHOOK = "pods.llmfit.ai"
+MATCH = "has(object.metadata.annotations) && 'llmfit.ai/model' in object.metadata.annotations"
+
+
+class Admission:
+    """A webhook process behind a Service, so that TLS is checked as in production."""
+
+    def __init__(self, cluster: Cluster, folder: Path, *flags: str) -> None:
+        self.cluster = cluster
+        self._id = secrets.token_hex(3)
+        self._namespace = f"webhook-{self._id}"
+        self._name = f"webhook-{self._id}"
+        self._pki = Pki(folder, f"llmfit-webhook.{self._namespace}.svc")
+        environment = {
+            "PYTHONPATH": str(ROOT),
+            "LLMFIT_TEST_URL": cluster.url,
+            "LLMFIT_TEST_CA": str(cluster.ca_file),
+            "LLMFIT_TEST_TOKEN": cluster.token,
+        }
+        command = [
+            sys.executable, "-m", "tests.e2e.webhook_process", "--bind-address=127.0.0.1",
+            "--tls-port=0", "--plain-port=0", f"--tls-cert-file={self._pki.certificate}",
+            f"--tls-key-file={self._pki.key}", *flags,
+        ]  # fmt: skip
+        cluster.run(self._name, command, environment)
+        cluster.group.wait_ready(self._name, lambda: self.lines("listening"), "the webhook listens")
+        (listening,) = self.lines("listening")
+        self._port: int = listening["tls_port"]
+        self._expose()
+
+    def lines(self, message: str) -> list[Object]:
+        """The lines of the webhook's log with that message."""
+        text = self.cluster.group.log(self._name).read_text()
+        read = [json.loads(line) for line in text.split("\n")[:-1]]
+        return [each for each in read if each["message"] == message]
+
+    def reviews(self, namespace: str) -> list[Object]:
+        """The log's lines of reviews from a namespace, but for the first ones of ``sending``."""
+        found = [each for each in self.lines("review") if each.get("namespace") == namespace]
+        return [each for each in found if each.get("name") != _PROBE["metadata"]["name"]]
+
+    def requests(self) -> float:
+        """How many pods the API server has sent to any webhook of this name, by its metrics."""
+        page = self.cluster.api.request("GET", "/metrics")
+        pattern = rf'^apiserver_admission_webhook_request_total{{.*name="{WEBHOOK}".*}} (\S+)$'
+        return sum(float(count) for count in re.findall(pattern, page, re.MULTILINE))
+
+    @contextmanager
+    def sending(self, sandbox: Sandbox, **changes: object) -> Iterator[None]:
+        """Sends the annotated pods of a sandbox to the webhook for the time of the block."""
+        webhook: Object = {
+            "name": WEBHOOK,
+            "admissionReviewVersions": ["v1"],
+            "clientConfig": {
+                "service": {
+                    "name": "llmfit-webhook", "namespace": self._namespace, "path": "/mutate",
+                    "port": self._port,
+                },
+                "caBundle": base64.b64encode(self._pki.authority.read_bytes()).decode(),
+            },
+            "rules": [{
+                "apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"],
+                "resources": ["pods"], "scope": "Namespaced",
+            }],
+            "matchConditions": [{"name": "names-a-model", "expression": MATCH}],
+            "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": sandbox.namespace}},
+            "sideEffects": "NoneOnDryRun",
+            "reinvocationPolicy": "IfNeeded",
+            "failurePolicy": "Fail",
+            "timeoutSeconds": 5,
+            **changes,
+        }  # fmt: skip
+        configuration = self.cluster.api.create({
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": "MutatingWebhookConfiguration",
+            "metadata": {"name": f"llmfit-webhook-{sandbox.namespace}"},
+            "webhooks": [webhook],
+        })  # fmt: skip
+        try:
+            # The API server learns of the configuration by a watch.
+            wait_for(lambda: self._is_asked(sandbox), what="a pod is sent to the webhook")
+            yield
+        finally:
+            self.cluster.api.delete(configuration)
+
+    def _is_asked(self, sandbox: Sandbox) -> bool:
+        with contextlib.suppress(ApiError):
+            # It may know of the webhook before it knows of the Service.
+            sandbox.api.dry_run(_PROBE, sandbox.namespace)
+        found = [
+            each for each in self.lines("review") if each.get("namespace") == sandbox.namespace
+        ]
+        return bool(found)
+
+    def _expose(self) -> None:
+        api = self.cluster.api
+        metadata = {"name": self._namespace}
+        api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
+        api.create(
+            {
+                "apiVersion": "v1",
+                "kind": "Service",
+                "metadata": {"name": "llmfit-webhook", "namespace": self._namespace},
+                "spec": {"type": "ExternalName", "externalName": "localhost"},
+            }
+        )
+
+    def stop(self) -> None:
+        """Ends the process and takes the Service away."""
+        self.cluster.group.stop(self._name)
+        metadata = {"name": self._namespace}
+        self.cluster.api.delete({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
+
+
+_PROBE: Object = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "is-anyone-there", "annotations": {"llmfit.ai/model": "x"}},
+    "spec": {"containers": [{"name": "main", "image": "none.invalid/none"}]},
+}
