@@ -57,10 +57,10 @@ def consequences() -> str:
     """Everything that patch may have to tell."""
     lead = (
         "# Consequences\n\n"
-        "What `kubectl llmfit patch` and `restore` have to tell beside what they were asked to do\n"
-        "is a warning that ends with a token in parentheses; nothing is refused for it. The token\n"
-        "is stable, and `--json` shows the same one. In a cluster, `patch` tells all of it before\n"
-        "it changes anything.\n\n"
+        "What `patch`, `restore` and the webhook have to tell beside what they were asked for is\n"
+        "a warning that ends with a token in parentheses; nothing is refused for it. The token is\n"
+        "stable, and `--json` shows the same one. In a cluster, `patch` tells all of it before it\n"
+        "changes anything.\n\n"
     )
     rows = [(f"`{each.token}`", each.meaning, each.remedy) for each in effects.ALL]
     return _HEAD + lead + _table(("token", "meaning", "what to do"), rows)

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from kubectl_llmfit.core import reasons
+from kubectl_llmfit.core.rewrite import effects
 from kubectl_llmfit.core.rewrite.annotated import FIELDS
 from tests.docs import webhook
 from tests.docs.generate import FOLDER
@@ -30,7 +31,7 @@ def test_flags_are_settings() -> None:
 
 @pytest.mark.parametrize("token", re.findall(r"\(`?([a-z]+(?:-[a-z]+)+)`?\)", TEXT))
 def test_tokens_are_known(token: str) -> None:
-    assert token in {each.token for each in reasons.ALL} | {"claim-added"}
+    assert token in [*(each.token for each in reasons.ALL), *(each.token for each in effects.ALL)]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0].strip("`"))

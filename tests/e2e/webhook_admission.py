@@ -84,7 +84,9 @@ class Admission:
                 "resources": ["pods"], "scope": "Namespaced",
             }],
             "matchConditions": [{"name": "names-a-model", "expression": MATCH}],
-            "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": sandbox.namespace}},
+            "namespaceSelector": {
+                "matchLabels": {"kubernetes.io/metadata.name": sandbox.namespace},
+            },
             "sideEffects": "NoneOnDryRun",
             "reinvocationPolicy": "IfNeeded",
             "failurePolicy": "Fail",

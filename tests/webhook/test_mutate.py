@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from kubectl_llmfit.core.drivers.auto import Published
 from kubectl_llmfit.core.rewrite.held import WEBHOOK
 from tests.webhook.hosting import Hosted, hosted
 from tests.webhook.pods import MODEL, NAMESPACE, UID, Object, patch_of, patched, pod, review
@@ -60,7 +61,7 @@ def test_second_answer_has_no_patch(webhook: Hosted) -> None:
     second = webhook.ask(review(after))
     assert second["allowed"] is True
     assert "patch" not in second
-    assert second["auditAnnotations"] == {"decision": "skip", "reason": "no-legacy-devices"}
+    assert second["auditAnnotations"] == {"decision": "skip", "reason": "already-claimed"}
     assert len(webhook.cluster.made) == 1
 
 
@@ -306,7 +307,7 @@ def test_class_that_the_cluster_lacks_is_a_warning(webhook: Hosted) -> None:
     webhook.cluster.without.add("gpu.nvidia.com")
     response = webhook.ask(review(pod()))
     assert response["warnings"][1] == (
-        "llmfit: the cluster has no DeviceClass gpu.nvidia.com; the pod pends until then "
+        "llmfit: the cluster has no DeviceClass gpu.nvidia.com; the pod pends until it has "
         "(device-class-missing)"
     )
     assert patch_of(response)
@@ -317,3 +318,11 @@ def test_template_in_the_version_that_the_cluster_serves(webhook: Hosted) -> Non
     webhook.ask(review(pod()))
     ((template, _),) = webhook.cluster.made
     assert template["apiVersion"] == "resource.k8s.io/v1beta2"
+
+
+def test_driver_by_what_the_cluster_publishes(webhook: Hosted) -> None:
+    """The vendor's driver publishes nothing, and llmfit.ai has GPUs."""
+    webhook.cluster.publishes = Published({("llmfit.ai", "gpu"): 2})
+    assert "gpu.llmfit.ai" in webhook.ask(review(pod()))["warnings"][0]
+    webhook.cluster.publishes = Published({("llmfit.ai", "gpu"): 2, ("gpu.nvidia.com", "gpu"): 1})
+    assert "gpu.nvidia.com" in webhook.ask(review(pod()))["warnings"][0]

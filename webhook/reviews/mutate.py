@@ -12,8 +12,8 @@ from kubectl_llmfit.core import reasons
 from kubectl_llmfit.core.boards import Board
 from kubectl_llmfit.core.drivers.auto import Published
 from kubectl_llmfit.core.reasons import Reason, Refused
-from kubectl_llmfit.core.rewrite import annotated
-from kubectl_llmfit.core.rewrite.admission import decide_pod
+from kubectl_llmfit.core.rewrite import annotated, effects
+from kubectl_llmfit.core.rewrite.admission import claimed, decide_pod
 from kubectl_llmfit.core.rewrite.consequences import Consequence
 from kubectl_llmfit.core.rewrite.decide import Knowledge, Wishes
 from kubectl_llmfit.core.rewrite.decision import Finish, Inject, Skip
@@ -22,7 +22,7 @@ from webhook.kube.client import ApiError, Object, Unavailable
 from webhook.reviews.answer import Outcome, Verdict
 from webhook.reviews.model import AdmissionRequest
 from webhook.reviews.models import Models
-from webhook.reviews.notices import MAX_MESSAGE, claimed, explanation, told, warnings
+from webhook.reviews.notices import MAX_MESSAGE, explanation, told, warnings
 from webhook.templates.keeper import Keeper
 
 DENY, WARN = "deny", "warn"
@@ -144,7 +144,12 @@ class Mutator:
             defaults=annotated.defaults(found.get("metadata")),
             maker=WEBHOOK,
         )
-        knowledge = Knowledge(self.models.resolve, self.models.exact, lambda: self.boards)
+        knowledge = Knowledge(
+            self.models.resolve,
+            self.models.exact,
+            lambda: self.boards,
+            published=self.surroundings.published(),
+        )
         return decide_pod(pod, wishes, knowledge)
 
     def _mistaken(self, refused: Refused) -> Verdict:
@@ -175,12 +180,12 @@ class Mutator:
         device_class = inject.sized.target.device_class
         said = [claimed(inject)]
         if self.surroundings.lacks(device_class):
-            sentence = f"the cluster has no DeviceClass {device_class}; the pod pends until then"
-            said.append((sentence, "device-class-missing"))
+            sentence = f"the cluster has no DeviceClass {device_class}; the pod pends until it has"
+            said.append(Consequence(effects.DEVICE_CLASS_MISSING, sentence))
         return Verdict(
             Outcome.INJECT,
             operations=inject.operations,
-            warnings=warnings([*said, *_pairs(inject.consequences)]),
+            warnings=warnings(_pairs((*said, *inject.consequences))),
             model=inject.sized.model.name,
             template=inject.template["metadata"]["name"],
         )

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kubectl_llmfit.core.reasons import Refused, printable
-from kubectl_llmfit.core.rewrite.decision import Inject
-from kubectl_llmfit.core.sizing.quantity import GI
 
 # Source of both: Kubernetes documentation, "Dynamic Admission Control", Response.
 MAX_WARNING = 120
@@ -54,18 +52,6 @@ def explanation(refused: Refused) -> str:
         if len("; ".join([*kept, each])) <= MAX_MESSAGE:
             kept.append(each)
     return "; ".join(kept)
-
-
-def claimed(inject: Inject) -> tuple[str, str]:
-    """One sentence on the claim that the pod got, and its token."""
-    floors, placement = inject.sized.floors, inject.sized.placement
-    devices = "1 device" if placement.count == 1 else f"{placement.count} devices"
-    sentence = (
-        f"claims {devices} of {inject.sized.target.device_class}, each with "
-        f"{floors.memory_bytes // GI}Gi and {floors.bandwidth_gbs} GB/s, "
-        f"for {inject.sized.model.name}"
-    )
-    return sentence, "claim-added"
 
 
 def _cut(text: str, limit: int) -> str:

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from kubectl_llmfit.core import reasons
-from kubectl_llmfit.core.rewrite import annotated
+from kubectl_llmfit.core.rewrite import annotated, effects
+from kubectl_llmfit.core.rewrite.consequences import Consequence
 from kubectl_llmfit.core.rewrite.decide import Knowledge, Wishes, decide
 from kubectl_llmfit.core.rewrite.decision import Finish, Inject, Skip
+from kubectl_llmfit.core.sizing.quantity import GI
 
 
 def decide_pod(
@@ -24,3 +26,16 @@ def decide_pod(
     if annotated.model(pod.get("metadata")) is None:
         return Skip(reasons.NOT_ANNOTATED, f"the pod has no annotation {annotated.MODEL}")
     return decide(pod, (), wishes, knowledge)
+
+
+def claimed(inject: Inject) -> Consequence:
+    """What the pod got, for the person who looks at the answer."""
+    sized = inject.sized
+    count = sized.placement.count
+    devices = "1 device" if count == 1 else f"{count} devices"
+    return Consequence(
+        effects.CLAIM_ADDED,
+        f"claims {devices} of {sized.target.device_class}, each with "
+        f"{sized.floors.memory_bytes // GI}Gi and {sized.floors.bandwidth_gbs} GB/s, "
+        f"for {sized.model.name}",
+    )

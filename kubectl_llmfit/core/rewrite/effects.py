@@ -17,6 +17,12 @@ class Effect:
     remedy: str
 
 
+CLAIM_ADDED = Effect(
+    "claim-added",
+    "The webhook put a claim into the pod in the place of its limits; the numbers are what each "
+    "device has at least.",
+    "Nothing; other numbers come from annotations of the pod template or the Namespace.",
+)
 CLAIM_KEPT = Effect(
     "claim-kept",
     "The container has a generated claim already, and its limit came back beside it, mostly by an "
@@ -169,6 +175,7 @@ CLAIM_STILL_USED = Effect(
 )
 
 ALL = (
+    CLAIM_ADDED,
     CLAIM_KEPT,
     OTHER_CLAIM_STAYS,
     SHARE_BECOMES_WHOLE,
