@@ -208,9 +208,13 @@ def test_same_spec_as_by_patch(
     again = sandbox.api.dry_run({**by_patch, "metadata": {"name": "bare"}}, sandbox.namespace)
 
     def comparable(spec: Object) -> Object:
-        kept = {key: spec[key] for key in ("resourceClaims", "tolerations")}
-        for claim in kept["resourceClaims"]:
-            claim["resourceClaimTemplateName"] = claim["resourceClaimTemplateName"][-12:]
-        return {**kept, "resources": [each["resources"] for each in spec["containers"]]}
+        (claim,) = spec["resourceClaims"]
+        claim["resourceClaimTemplateName"] = claim["resourceClaimTemplateName"][-12:]
+        return {
+            "resourceClaims": spec["resourceClaims"],
+            # The API server's own come before those of a webhook.
+            "tolerations": sorted(spec["tolerations"], key=lambda each: str(each["key"])),
+            "resources": [each["resources"] for each in spec["containers"]],
+        }
 
     assert comparable(created["spec"]) == comparable(again["spec"])
