@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from kubectl_llmfit.catalog import Catalog
-from kubectl_llmfit.catalog.facts import FACTS, Fact, as_dict
+from kubectl_llmfit.catalog.facts import FACTS, Fact
+from kubectl_llmfit.catalog.found import facts_and_claim
 from kubectl_llmfit.console import flags, formats, streams
 from kubectl_llmfit.console.command import KubectlCommand, KubectlGroup
 from kubectl_llmfit.console.completion import complete_model, one_of
@@ -84,7 +85,7 @@ def search(
     found = Catalog.open(catalog_files).search(words)
     shown = found[:most] if most else found
     if output in ("json", "yaml"):
-        data = {"total": len(found), "models": [_facts_and_claim(each) for each in shown]}
+        data = {"total": len(found), "models": [facts_and_claim(each) for each in shown]}
         streams.write(as_json(data) if output == "json" else as_yaml(data))
     elif output == "name":
         streams.write("".join(f"{model.name}\n" for model in shown))
@@ -129,7 +130,7 @@ def info(
     target = merge(flags.layer(ctx)).target()
     catalog = Catalog.open(catalog_files)
     resolved = _resolve_all(catalog, models)
-    data = [_facts_and_claim(model, target) for model in resolved]
+    data = [facts_and_claim(model, target) for model in resolved]
     if output == "json":
         streams.write(as_json(data[0] if len(data) == 1 else data))
     elif output == "yaml":
@@ -152,18 +153,6 @@ def _resolve_all(catalog: Catalog, selectors: Sequence[str]) -> list[Model]:
     if problems:
         raise Refused(problems)
     return resolved
-
-
-def _facts_and_claim(model: Model, target: ClaimTarget = ClaimTarget()) -> dict[str, Any]:
-    """The facts under ``model``, and the claim's summary or why there is none."""
-    try:
-        return {"model": as_dict(model), "claim": summary(size_claim(model, target))}
-    except Refused as refused:
-        problem = refused.problems[0]
-        return {
-            "model": as_dict(model),
-            "noClaim": {"reason": problem.reason.token, "message": problem.sentence},
-        }
 
 
 def _table(models: Sequence[Model], *, wide: bool, headers: bool) -> str:

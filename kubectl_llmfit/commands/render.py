@@ -19,7 +19,13 @@ from kubectl_llmfit.core.claims.labels import parse_labels
 from kubectl_llmfit.core.claims.names import label_problems
 from kubectl_llmfit.core.claims.objects import API_VERSIONS, V1
 from kubectl_llmfit.core.claims.render import ObjectOptions, render_object, summary
-from kubectl_llmfit.core.claims.sized import Placement, SizedClaim, object_name, size_claim
+from kubectl_llmfit.core.claims.sized import (
+    Placement,
+    SizedClaim,
+    copies_warning,
+    object_name,
+    size_claim,
+)
 from kubectl_llmfit.core.model import Model
 from kubectl_llmfit.core.reasons import Problem, Refused, quoted
 from kubectl_llmfit.core.request import ClaimRequest, Layer, Sourced, merge
@@ -126,7 +132,9 @@ def command(ctx: click.Context, /, models: Sequence[str], **given: Any) -> None:
         text = yaml.dump_all([_yaml(each, request, options, source) for each in sized])
     else:
         text = _objects(sized, options, given["output"])
-    _warn(placement)
+    warning = copies_warning(placement)
+    if warning is not None:
+        streams.warn(warning)
     streams.write(text)
 
 
@@ -272,13 +280,3 @@ def _yaml(
     from kubectl_llmfit.core.claims.math import show_math
 
     return header(sized) + comment(show_math(sized, request, math_source)) + text
-
-
-def _warn(placement: Placement) -> None:
-    shards = placement.shards
-    if placement.count % shards.devices:
-        streams.warn(
-            f"{placement.count} devices hold no whole number of copies of a model that is split "
-            f"over {shards.devices} (tensor parallel {shards.tensor}, pipeline parallel "
-            f"{shards.pipeline}); the floors are for {shards.devices}"
-        )

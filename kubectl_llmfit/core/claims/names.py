@@ -14,12 +14,13 @@ from kubectl_llmfit.core.reasons import Problem, quoted, refuse
 
 CLAIM_NAME_STEM_MAX = 48
 CLAIM_NAME_SUFFIX = "-fit"
-_SUBDOMAIN_MAX = 253
-_LABEL_MAX = 63
+SUBDOMAIN_MAX = 253
+LABEL_MAX = 63
 
-_LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
-_SUBDOMAIN_RE = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
-_LABEL_RE = re.compile(_LABEL)
+LABEL_PATTERN = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
+SUBDOMAIN_PATTERN = rf"{LABEL_PATTERN}(?:\.{LABEL_PATTERN})*"
+_SUBDOMAIN_RE = re.compile(SUBDOMAIN_PATTERN)
+_LABEL_RE = re.compile(LABEL_PATTERN)
 _QUALIFIED_RE = re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?")
 
 _SUBDOMAIN_RULE = (
@@ -54,14 +55,14 @@ def claim_name(model: Model) -> str:
 
 def subdomain_problems(value: str, origin: str) -> list[Problem]:
     """Why ``value`` is no DNS subdomain (claim, template and device class names); else empty."""
-    if len(value) <= _SUBDOMAIN_MAX and _SUBDOMAIN_RE.fullmatch(value):
+    if len(value) <= SUBDOMAIN_MAX and _SUBDOMAIN_RE.fullmatch(value):
         return []
     return [_invalid(origin, value, "DNS subdomain", _SUBDOMAIN_RULE)]
 
 
 def label_problems(value: str, origin: str) -> list[Problem]:
     """Why ``value`` is no DNS label (namespaces); else empty."""
-    if len(value) <= _LABEL_MAX and _LABEL_RE.fullmatch(value):
+    if len(value) <= LABEL_MAX and _LABEL_RE.fullmatch(value):
         return []
     return [_invalid(origin, value, "DNS label", _LABEL_RULE)]
 
@@ -83,7 +84,7 @@ def label_value_problems(value: str, origin: str) -> list[Problem]:
 
 
 def _is_qualified(value: str) -> bool:
-    return len(value) <= _LABEL_MAX and _QUALIFIED_RE.fullmatch(value) is not None
+    return len(value) <= LABEL_MAX and _QUALIFIED_RE.fullmatch(value) is not None
 
 
 def _invalid(origin: str, value: str, what: str, rule: str) -> Problem:

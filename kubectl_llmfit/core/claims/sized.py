@@ -109,6 +109,18 @@ def object_name(model: Model, target: ClaimTarget) -> str:
     return target.name if target.name is not None else claim_name(model)
 
 
+def copies_warning(placement: Placement) -> str | None:
+    """One sentence where the devices hold no whole number of copies of the model; else ``None``."""
+    shards = placement.shards
+    if placement.count % shards.devices == 0:
+        return None
+    return (
+        f"{placement.count} devices hold no whole number of copies of a model that is split "
+        f"over {shards.devices} (tensor parallel {shards.tensor}, pipeline parallel "
+        f"{shards.pipeline}); the floors are for {shards.devices}"
+    )
+
+
 def _name_problems(model: Model, target: ClaimTarget) -> list[Problem]:
     try:
         return subdomain_problems(object_name(model, target), "name")
