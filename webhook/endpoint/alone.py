@@ -3,75 +3,70 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import signal
-from collections.abc import Sequence
+from pathlib import Path
 
-from aiohttp import web
 from pydantic import Field
 from pydantic_settings import BaseSettings, CliApp, SettingsConfigDict
 
 from kubectl_llmfit.catalog import Catalog
 from kubectl_llmfit.catalog.boards import load_boards
-from webhook.endpoint.app import make_app, make_runner
+from webhook.endpoint.app import make_app
+from webhook.endpoint.part import Endpoint
 
-_log = logging.getLogger(__name__)
 
-
-class Settings(BaseSettings):
-    """Serve claims and models as JSON, for programs.
-
-    Each setting can also come from the environment: LLMFIT_WEBHOOK_ENDPOINT_PORT for --port.
-    """
+class EndpointSettings(BaseSettings):
+    """Claims and models as JSON over HTTP, for programs; no cluster is needed."""
 
     model_config = SettingsConfigDict(
-        env_prefix="LLMFIT_WEBHOOK_ENDPOINT_", cli_kebab_case=True, cli_prog_name="webhook api"
+        env_prefix="LLMFIT_WEBHOOK_",
+        env_ignore_empty=True,
+        cli_kebab_case=True,
+        cli_prog_name="python -m webhook api",
+        extra="forbid",
+        frozen=True,
+        use_attribute_docstrings=True,
     )
 
-    host: str = Field("127.0.0.1", description="Address to listen on; 0.0.0.0 is every one.")
-    port: int = Field(8081, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
-    catalog: list[str] = Field(
-        [], description="YAML file with models of your own, which win over the shipped ones."
-    )
-    boards: list[str] = Field(
-        [], description="YAML file with boards of your own, which win over the shipped ones."
-    )
+    bind_address: str = "127.0.0.1"
+    """Address to listen on; empty for all of them."""
+
+    port: int = Field(8081, ge=0, le=65535)
+    """Port to listen on; 0 for one that is free."""
+
+    catalog: list[Path] = []
+    """Files with models of your own, as for `kubectl llmfit --catalog`."""
+
+    boards: list[Path] = []
+    """Files with boards of your own, as for `kubectl llmfit --boards`."""
 
 
-def settings(arguments: Sequence[str]) -> Settings:
+def read_settings(arguments: list[str]) -> EndpointSettings:
     """The settings of a command line over those of the environment.
 
     Raises:
-        pydantic.ValidationError: a setting is wrong.
-        SystemExit: the command line itself is, or asks for help.
+        pydantic.ValidationError: settings that can't be used.
+        SystemExit: the command line is wrong or asks for help; argparse has said so.
     """
-    return CliApp.run(Settings, cli_args=list(arguments))
+    return CliApp.run(EndpointSettings, cli_args=arguments)
 
 
-async def serve(chosen: Settings, stopped: asyncio.Event) -> None:
-    """Serves until ``stopped`` is set; then requests in flight are finished.
+async def serve(settings: EndpointSettings) -> None:
+    """Runs the endpoint until SIGTERM or SIGINT; requests at hand are answered.
 
     Raises:
-        Refused: a file of models or boards can't be used.
-        OSError: the port can't be had.
+        Refused: a catalog or board file has mistakes.
+        OSError: the address or port can't be had.
     """
-    app = make_app(Catalog.open(chosen.catalog), load_boards(chosen.boards))
-    runner = make_runner(app)
-    await runner.setup()
-    try:
-        site = web.TCPSite(runner, chosen.host, chosen.port)
-        await site.start()
-        host, port = runner.addresses[0][:2]
-        _log.info("serving on http://%s:%d", host, port)
-        await stopped.wait()
-    finally:
-        await runner.cleanup()
-
-
-async def run(chosen: Settings) -> None:
-    """Serves until the process is told to end. Raises as ``serve``."""
-    stopped = asyncio.Event()
+    catalog = Catalog.open([str(path) for path in settings.catalog])
+    boards = load_boards([str(path) for path in settings.boards])
+    endpoint = Endpoint(make_app(catalog, boards), settings.bind_address or None, settings.port)
+    asked_to_end = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for each in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(each, stopped.set)
-    await serve(chosen, stopped)
+    for each in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(each, asked_to_end.set)
+    try:
+        await endpoint.start()
+        await asked_to_end.wait()
+    finally:
+        await endpoint.stop()

@@ -8,6 +8,7 @@ from typing import Any
 from kubectl_llmfit.catalog import Catalog
 from kubectl_llmfit.catalog.found import facts_and_claim
 from kubectl_llmfit.core.boards import Board
+from kubectl_llmfit.core.claims.labels import parse_labels
 from kubectl_llmfit.core.claims.render import ObjectOptions, render_object, summary
 from kubectl_llmfit.core.claims.sized import copies_warning, size_claim
 from kubectl_llmfit.core.request import merge
@@ -43,7 +44,8 @@ class Answers:
         if asked.output == "summary":
             data = summary(sized)
         else:
-            options = ObjectOptions(asked.namespace, asked.labels or {}, asked.api_version)
+            labels = parse_labels(asked.labels or "", "labels")
+            options = ObjectOptions(asked.namespace, labels, asked.api_version)
             data = render_object(sized, options)
         return Answer(data, copies_warning(placement))
 

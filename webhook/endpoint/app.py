@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
@@ -27,12 +26,6 @@ from webhook.endpoint.problems import Handler, as_problems, problem
 
 JSON = "application/json"
 
-# A connection that says nothing for this long, from its first byte on, is closed.
-_IDLE_SECONDS = 15.0
-_DRAIN_SECONDS = 10.0
-# Above the limit of path and query, so that this limit's own answer is seen.
-_LINE_BYTES = 16_384
-
 
 def make_app(
     catalog: Catalog, boards: tuple[Board, ...], limits: Limits = Limits()
@@ -49,21 +42,6 @@ def make_app(
     app.on_response_prepare.append(_common_headers)
     app.cleanup_ctx.append(endpoint.threads)
     return app
-
-
-def make_runner(app: web.Application) -> web.AppRunner:
-    """What runs ``app`` on a port: long paths come as far as our own limit, silence ends."""
-    # What a client sends that is no HTTP is its own affair, and nothing for our log.
-    quiet = logging.getLogger(f"{__name__}.http")
-    quiet.setLevel(logging.CRITICAL)
-    return web.AppRunner(
-        app,
-        access_log=None,
-        logger=quiet,
-        keepalive_timeout=_IDLE_SECONDS,
-        max_line_size=_LINE_BYTES,
-        shutdown_timeout=_DRAIN_SECONDS,
-    )
 
 
 class _Endpoint:
@@ -120,8 +98,9 @@ class _Endpoint:
                 body = await request.read()
             asked = from_json(ClaimParameters, body)
         except TimeoutError:
-            detail = "The body did not arrive in time."
-            return problem(HTTPStatus.REQUEST_TIMEOUT, detail, {"Connection": "close"})
+            late = problem(HTTPStatus.REQUEST_TIMEOUT, "The body did not arrive in time.")
+            late.force_close()
+            return late
         except MalformedBody as error:
             return problem(HTTPStatus.BAD_REQUEST, f"The body is no JSON in UTF-8: {error}.")
         return await self._answered(lambda: self._answers.claim(asked))

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 from pydantic.json_schema import SkipJsonSchema
 
 from kubectl_llmfit.core import drivers, reasons
@@ -78,8 +78,9 @@ def _truth(value: object, info: ValidationInfo) -> object:
     return _TRUTH.get(value, value) if info.mode == _QUERY and isinstance(value, str) else value
 
 
-def _labels(value: object, info: ValidationInfo) -> object:
-    return parse_labels(value, info.field_name or "") if isinstance(value, str) else value
+def _labels(value: str, info: ValidationInfo) -> str:
+    parse_labels(value, info.field_name or "")
+    return value
 
 
 def _namespace(value: str, info: ValidationInfo) -> str:
@@ -126,7 +127,7 @@ Topology = Annotated[str, AfterValidator(_text), _schema(enum=list(TOPOLOGIES))]
 Namespace = Annotated[
     str, AfterValidator(_namespace), _schema(maxLength=LABEL_MAX, pattern=f"^{LABEL_PATTERN}$")
 ]
-Labels = Annotated[dict[str, str], BeforeValidator(_labels), WithJsonSchema({"type": "string"})]
+Labels = Annotated[str, AfterValidator(_labels)]
 ApiVersion = Annotated[str, AfterValidator(_one_of(API_VERSIONS)), _schema(enum=list(API_VERSIONS))]
 Output = Annotated[str, AfterValidator(_one_of(OUTPUTS)), _schema(enum=list(OUTPUTS))]
 Truth = Annotated[bool, BeforeValidator(_truth)]

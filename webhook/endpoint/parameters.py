@@ -163,7 +163,6 @@ _WANTED = {
     "int_type": "a whole number",
     "bool_type": "true or false",
     "string_type": "text",
-    "dict_type": "text of key=value pairs",
 }
 
 

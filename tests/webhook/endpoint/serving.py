@@ -6,30 +6,27 @@ import asyncio
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from aiohttp import web
+from webhook.endpoint.limits import Limits
+from webhook.endpoint.part import Endpoint
 
-from webhook.endpoint.app import make_runner
+if TYPE_CHECKING:
+    from aiohttp import web
 
 
 @contextmanager
-def serving(app: web.Application) -> Iterator[str]:
+def serving(app: web.Application, limits: Limits = Limits()) -> Iterator[str]:
     """Runs ``app`` and gives the URL that it has until the context ends."""
     loop = asyncio.new_event_loop()
-    runner = make_runner(app)
+    endpoint = Endpoint(app, "127.0.0.1", 0, limits)
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
     try:
-        asyncio.run_coroutine_threadsafe(_start(runner), loop).result(10)
-        port = runner.addresses[0][1]
-        yield f"http://127.0.0.1:{port}"
+        asyncio.run_coroutine_threadsafe(endpoint.start(), loop).result(10)
+        yield f"http://127.0.0.1:{endpoint.port}"
     finally:
-        asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result(10)
+        asyncio.run_coroutine_threadsafe(endpoint.stop(), loop).result(10)
         loop.call_soon_threadsafe(loop.stop)
         thread.join(10)
         loop.close()
-
-
-async def _start(runner: web.AppRunner) -> None:
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
