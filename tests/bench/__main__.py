@@ -14,7 +14,7 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.bench import patching
+from tests.bench import endpoint, patching
 from tests.bench.contenders import MODEL, Setting, models, set_up
 from tests.bench.measure import Series, Spawner, in_turn, spawner
 from tests.controlplane.cluster import Cluster
@@ -70,6 +70,18 @@ def many_table(setting: Setting, spawn: Spawner, runs: int) -> None:
     _rows(name, _ms(series.seconds), f"{series.seconds / MANY * 1000:.3f} ms", "<= 1 ms")
 
 
+def endpoint_table(setting: Setting, spawn: Spawner, runs: int) -> None:
+    """The numbers of a claim for a program: a command each time, or the JSON endpoint."""
+    command = "render MODEL --json"
+    commands = {command: [setting.entry_point, "render", MODEL, "--json"]}
+    series = in_turn(spawn, commands, runs)[command]
+    latency, rate = endpoint.rate(endpoint.seconds_of_requests(MANY))
+    print(f"\n## A claim for a program, {MANY:,} requests over one connection\n")
+    _rows("program", "median", "ratio", "a second")
+    _rows(command, _ms(series.seconds), "1.00", f"{1 / series.seconds:.0f}")
+    _rows("GET /v1/claim", _ms(latency), f"{latency / series.seconds:.3f}", f"{rate:.0f}")
+
+
 def patch_tables(setting: Setting, folder: Path, runs: int) -> None:
     """Workloads patched in a file and in a cluster, each against kubectl's nearest command."""
     with Cluster.start() as cluster:
@@ -120,6 +132,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             render_table(setting, spawn, runs)
             form_table(setting, spawn, runs)
             many_table(setting, spawn, max(1, runs // 3))
+            endpoint_table(setting, spawn, max(1, runs // 3))
         patch_tables(setting, Path(folder), runs)
         size_table(setting)
     return 0

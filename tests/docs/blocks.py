@@ -6,6 +6,7 @@ A block's first line says what it is:
   that the command prints. A line ``...`` there stands for any number of lines. A command without
   output lines may print anything.
 - ``console cluster``: the same, but a cluster has to be at hand; the end-to-end tests run it.
+- ``console endpoint``: the same, but the JSON endpoint has to be at hand; its tests run it.
 - ``python``: a program. A comment that ends with ``…`` is the start of a text that it prints.
 - ``LANGUAGE NAME``, as in ``yaml models.yaml``: a file of that name, there for every command.
 
@@ -23,6 +24,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 CONSOLE = "console"
 CLUSTER = "cluster"
+ENDPOINT = "endpoint"
 ANYTHING = "..."
 _PROMPT = "$ "
 _FENCE = re.compile(r"( *)(`{3,}|~{3,})(.*)")
@@ -86,6 +88,11 @@ class Block:
     def is_for_cluster(self) -> bool:
         """Whether its commands are run where a cluster is at hand."""
         return self.is_console and CLUSTER in self.words[1:]
+
+    @property
+    def is_for_endpoint(self) -> bool:
+        """Whether its commands are run where the JSON endpoint is at hand."""
+        return self.is_console and ENDPOINT in self.words[1:]
 
     @property
     def file_name(self) -> str | None:

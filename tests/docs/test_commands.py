@@ -16,7 +16,7 @@ from tests.docs.generate import contexts
 from tests.docs.running import Shell
 
 BLOCKS = blocks.all_blocks()
-CONSOLE = [block for block in BLOCKS if block.is_console]
+CONSOLE = [block for block in BLOCKS if block.is_console and not block.is_for_endpoint]
 PROGRAMS = [block for block in BLOCKS if block.language == "python"]
 EXAMPLES = examples()
 # What a block may show besides the plugin: setting up, which other tests do.

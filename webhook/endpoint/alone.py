@@ -5,14 +5,23 @@ from __future__ import annotations
 import asyncio
 import signal
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import Field
-from pydantic_settings import BaseSettings, CliApp, SettingsConfigDict
+from pydantic import BeforeValidator, Field
+from pydantic_settings import BaseSettings, CliApp, NoDecode, SettingsConfigDict
 
 from kubectl_llmfit.catalog import Catalog
 from kubectl_llmfit.catalog.boards import load_boards
 from webhook.endpoint.app import make_app
 from webhook.endpoint.part import Endpoint
+
+
+def _split(value: object) -> object:
+    return value.split(",") if isinstance(value, str) else value
+
+
+# Without NoDecode a variable would have to hold JSON, and anything else end in a traceback.
+Files = Annotated[list[Path], NoDecode, BeforeValidator(_split)]
 
 
 class EndpointSettings(BaseSettings):
@@ -34,11 +43,11 @@ class EndpointSettings(BaseSettings):
     port: int = Field(8081, ge=0, le=65535)
     """Port to listen on; 0 for one that is free."""
 
-    catalog: list[Path] = []
-    """Files with models of your own, as for `kubectl llmfit --catalog`."""
+    catalog: Files = []
+    """Files with models of your own, as for `kubectl llmfit --catalog`; commas between them."""
 
-    boards: list[Path] = []
-    """Files with boards of your own, as for `kubectl llmfit --boards`."""
+    boards: Files = []
+    """Files with boards of your own, as for `kubectl llmfit --boards`; commas between them."""
 
 
 def read_settings(arguments: list[str]) -> EndpointSettings:
