@@ -33,7 +33,7 @@ repeatable = settings(
     deadline=None,
     derandomize=True,
     database=None,
-    max_examples=50,
+    max_examples=30,
     suppress_health_check=list(HealthCheck),
 )
 
