@@ -24,8 +24,9 @@ def own_models() -> str:
 
 @pytest.fixture(scope="session", autouse=True)
 def isolated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Nothing of the user's own settings reaches a test."""
+    """Nothing of the user's own settings reaches a test, and no proxy stands before loopback."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NO_PROXY", "127.0.0.1")
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
         yield
 
