@@ -16,13 +16,13 @@ from webhook.endpoint.app import make_app
 MODELS = Path(__file__).parents[2] / "golden" / "models.yaml"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def own_models() -> str:
     """The file with models beside the shipped ones."""
     return str(MODELS)
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="package", autouse=True)
 def isolated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Nothing of the user's own settings reaches a test, and no proxy stands before loopback."""
     with pytest.MonkeyPatch.context() as patch:
@@ -31,14 +31,14 @@ def isolated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def url(isolated: None, own_models: str) -> Iterator[str]:
     """Where the endpoint is."""
     with serving(make_app(Catalog.open([own_models]), load_boards())) as address:
         yield address
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def client(url: str) -> Iterator[httpx.Client]:
     """A client of the endpoint."""
     with httpx.Client(base_url=url, timeout=30) as opened:
