@@ -1,15 +1,22 @@
-"""``python -m webhook``: settings, logs, run; what goes wrong becomes an exit code here only."""
+"""``python -m webhook`` and ``python -m webhook api``: settings, logs, run.
+
+What goes wrong becomes an exit code here only.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
+from typing import Any
 
 from kubectl_llmfit.core.reasons import Refused
 from webhook.observed import logs
-from webhook.settings import BadSettingsError, read_settings
+from webhook.settings import BadSettingsError, EndpointSettings, Settings, read
+
+API = "api"
+"""The word for the JSON endpoint alone."""
 
 OK, FAILED, BAD_SETTINGS = 0, 1, 2
 
@@ -17,18 +24,18 @@ _log = logging.getLogger(__name__)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Runs the webhook; the exit code."""
+    """Runs the webhook, or the JSON endpoint alone; the exit code."""
+    words = list(arguments)
+    alone = words[:1] == [API]
+    settings: Settings | EndpointSettings
     try:
-        settings = read_settings(list(arguments))
+        settings = read(EndpointSettings, words[1:]) if alone else read(Settings, words)
     except BadSettingsError as error:
         sys.stderr.write("".join(f"error: {line}\n" for line in str(error).splitlines()))
         return BAD_SETTINGS
     logs.set_up(settings.log_level)
     try:
-        # Imported late: help and mistakes in settings need none of it.
-        from webhook.assembly import serve
-
-        asyncio.run(serve(settings))
+        asyncio.run(_serving(settings))
     except (BadSettingsError, Refused) as error:
         for line in str(error).splitlines():
             _log.error(line)
@@ -40,6 +47,17 @@ def main(arguments: Sequence[str]) -> int:
         _log.exception("the webhook ends by a fault")
         return FAILED
     return OK
+
+
+def _serving(settings: Settings | EndpointSettings) -> Coroutine[Any, Any, None]:
+    """What is run. Imported late: help and mistakes in settings need none of it."""
+    if isinstance(settings, Settings):
+        from webhook import assembly
+
+        return assembly.serve(settings)
+    from webhook.endpoint import alone
+
+    return alone.serve(settings)
 
 
 if __name__ == "__main__":

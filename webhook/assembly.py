@@ -12,6 +12,8 @@ from kubectl_llmfit.core.drivers.auto import Published
 from kubectl_llmfit.version import __version__
 from webhook.certificates import Certificates
 from webhook.certificates.files import FileCertificates
+from webhook.endpoint.app import make_app
+from webhook.endpoint.part import Endpoint
 from webhook.kube.client import Object, Unavailable
 from webhook.reviews.models import Models
 from webhook.reviews.mutate import Mutator, Surroundings
@@ -29,11 +31,15 @@ def assemble(
         BadSettingsError: no certificate is named.
         Refused: a catalog or board file has mistakes.
     """
-    models = Models(Catalog.open([str(path) for path in settings.catalog]))
+    catalog = Catalog.open([str(path) for path in settings.catalog])
+    models = Models(catalog)
     boards = load_boards([str(path) for path in settings.boards])
     mutator = Mutator(
         models, boards, surroundings, keeper, settings.on_mistake, asyncio.Semaphore(1)
     )
+    if settings.endpoint_port is not None:
+        app = make_app(catalog, boards)
+        parts = (*parts, Endpoint(app, settings.bind_address or None, settings.endpoint_port))
     service = Service(settings, mutator, _certificates(settings), parts)
     release = models.release
     service.metrics.catalog.info({"source": release.source, "models": str(release.models)})

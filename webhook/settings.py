@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 from pydantic_settings import (
@@ -104,6 +104,9 @@ class Settings(BaseSettings):
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Least level of the log lines; a review's line is of level info."""
 
+    endpoint_port: int | None = Field(None, ge=0, le=65535)
+    """Port of the [JSON endpoint](endpoint.md), without TLS; there is none unless it is given."""
+
     @model_validator(mode="after")
     def _pair(self) -> Self:
         if (self.tls_cert_file is None) != (self.tls_key_file is None):
@@ -145,7 +148,44 @@ class _File(PydanticBaseSettingsSource):
         return {key.replace("-", "_"): value for key, value in found.items()}
 
 
+class EndpointSettings(BaseSettings):
+    """Claims and models as JSON over HTTP, for programs; no cluster is needed."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=ENVIRONMENT,
+        env_ignore_empty=True,
+        cli_kebab_case=True,
+        cli_prog_name=f"{PROGRAM} api",
+        extra="forbid",
+        frozen=True,
+        use_attribute_docstrings=True,
+    )
+
+    bind_address: str = "127.0.0.1"
+    """Address to listen on; empty for all of them."""
+
+    port: int = Field(8081, ge=0, le=65535)
+    """Port to listen on; 0 for one that is free."""
+
+    catalog: Files = []
+    """Files with models of your own, as for `kubectl llmfit --catalog`; commas between them."""
+
+    boards: Files = []
+    """Files with boards of your own, as for `kubectl llmfit --boards`; commas between them."""
+
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """Least level of the log lines."""
+
+
+Read = TypeVar("Read", bound=BaseSettings)
+
+
 def read_settings(arguments: list[str]) -> Settings:
+    """The webhook's settings. Raises as ``read``."""
+    return read(Settings, arguments)
+
+
+def read(kind: type[Read], arguments: list[str]) -> Read:
     """The settings of a command line, the environment and the file that they name.
 
     Raises:
@@ -153,8 +193,8 @@ def read_settings(arguments: list[str]) -> Settings:
         SystemExit: the command line is wrong or asks for help; argparse has said so.
     """
     try:
-        flags: Any = CliSettingsSource(Settings, cli_parse_args=arguments)
-        return Settings(_cli_settings_source=flags)  # type: ignore[call-arg]
+        flags: Any = CliSettingsSource(kind, cli_parse_args=arguments)
+        return kind(_cli_settings_source=flags)
     except ValidationError as error:
         said = "\n".join(_line(each) for each in error.errors(include_url=False))
         raise BadSettingsError(said) from None

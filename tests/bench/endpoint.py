@@ -22,7 +22,7 @@ def seconds_of_requests(count: int) -> list[float]:
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, encoding="utf-8") as process:
         try:
             assert process.stderr is not None
-            port = re.search(r"port (\d+)", process.stderr.readline())
+            port = re.search(r'port":(\d+)', process.stderr.readline())
             assert port is not None
             return _ask(int(port[1]), _WARM_UP + count)[_WARM_UP:]
         finally:

@@ -8,6 +8,7 @@ import logging
 from aiohttp import web
 
 from webhook.endpoint.limits import Limits
+from webhook.observed.logs import fields
 
 # Above every limit of path and query, so that the limit's own answer is seen.
 _LINE_BYTES = 16_384
@@ -46,7 +47,7 @@ class Endpoint:
         await self._runner.setup()
         await web.TCPSite(self._runner, self._address, self.port).start()
         self.port = self._runner.addresses[0][1]
-        _log.info("the JSON endpoint listens on port %d", self.port)
+        _log.info("listening", extra=fields(endpoint_port=self.port))
 
     async def stop(self) -> None:
         """Listens no more; requests at hand are answered."""

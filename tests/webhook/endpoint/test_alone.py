@@ -40,7 +40,7 @@ def port_of(started: subprocess.Popen[str]) -> int:
     """The port that the process says it listens on."""
     assert started.stderr is not None
     for line in started.stderr:
-        found = re.search(r"port\D+(\d+)", line)
+        found = re.search(r'"endpoint_port":(\d+)', line)
         if found:
             return int(found[1])
     raise AssertionError("the process ended without a port")
@@ -86,8 +86,8 @@ def test_help() -> None:
     [
         (["--port", "99999"], "error: --port: "),
         (["--port", "http"], "error: --port: "),
-        (["--catalog", "/no/such/file.yaml"], "error: /no/such/file.yaml"),
-        (["--boards", "/a.yaml", "--boards", "/b.yaml"], "error: /b.yaml"),
+        (["--catalog", "/no/such/file.yaml"], "/no/such/file.yaml cannot be read"),
+        (["--boards", "/a.yaml", "--boards", "/b.yaml"], "/b.yaml cannot be read"),
         (["--nonsense"], "--nonsense"),
     ],
 )

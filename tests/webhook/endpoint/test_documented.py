@@ -12,10 +12,10 @@ import pytest
 from tests.docs import blocks
 from tests.docs.blocks import ROOT, Block
 from tests.docs.running import Shell
-from webhook.endpoint.alone import EndpointSettings
 from webhook.endpoint.limits import Limits
 from webhook.endpoint.openapi import document
 from webhook.endpoint.parameters import ClaimParameters, ModelsParameters
+from webhook.settings import EndpointSettings
 
 TEXT = (ROOT / "docs" / "endpoint.md").read_text("utf-8")
 DOCUMENTED = "http://127.0.0.1:8081"
