@@ -15,7 +15,7 @@ from kubectl_llmfit.console.command import KubectlCommand
 from kubectl_llmfit.console.completion import complete_model, one_of
 from kubectl_llmfit.core.claims.objects import API_VERSIONS
 from kubectl_llmfit.core.request import Sourced
-from kubectl_llmfit.core.rewrite.decide import Knowledge, Wishes
+from kubectl_llmfit.core.rewrite.inputs import Knowledge, Wishes
 from kubectl_llmfit.patching.changing import read_targets
 from kubectl_llmfit.patching.live import Live, patch_live
 

@@ -11,8 +11,9 @@ from kubectl_llmfit.core.claims import yaml
 from kubectl_llmfit.core.claims.header import comment, header
 from kubectl_llmfit.core.reasons import printable
 from kubectl_llmfit.core.rewrite.consequences import Consequence
-from kubectl_llmfit.core.rewrite.decide import Knowledge, Wishes, decide_all
+from kubectl_llmfit.core.rewrite.decide import decide_all
 from kubectl_llmfit.core.rewrite.decision import Decision, Finish, Inject, Restore, Skip
+from kubectl_llmfit.core.rewrite.inputs import Knowledge, Wishes
 from kubectl_llmfit.core.rewrite.operations import ABSENT, Operation, Path, applied, pointer
 from kubectl_llmfit.core.rewrite.restore import restore
 from kubectl_llmfit.core.rewrite.survey import mapping, names_devices

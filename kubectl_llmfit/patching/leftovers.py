@@ -9,11 +9,11 @@ from typing import Any
 from kubectl_llmfit.cluster.api import Api, Object
 from kubectl_llmfit.cluster.kubectl import ApiError
 from kubectl_llmfit.core.reasons import Problem
-from kubectl_llmfit.core.rewrite.decide import TEMPLATE_LABEL
+from kubectl_llmfit.core.rewrite.generated import TEMPLATE_LABEL
+from kubectl_llmfit.core.rewrite.held import PATCH
 from kubectl_llmfit.core.rewrite.workloads import KINDS
 from kubectl_llmfit.patching.decided import object_name
 
-MAKER = "kubectl-llmfit"
 TEMPLATES = "resourceclaimtemplates.resource.k8s.io"
 
 # What holds pod templates of the past, beside the kinds that are patched: a rollback names them.
@@ -57,7 +57,7 @@ def delete_unused(
             if template is None:
                 continue
             labels = template["metadata"].get("labels") or {}
-            if labels.get(TEMPLATE_LABEL) != MAKER:
+            if labels.get(TEMPLATE_LABEL) != PATCH.label:
                 found.append(Leftover(name, stays="patch did not make it"))
                 continue
             if users is None:

@@ -10,7 +10,7 @@ from kubectl_llmfit.cluster.api import Api, Object
 from kubectl_llmfit.cluster.discovery import Offer
 from kubectl_llmfit.cluster.kubectl import ApiError
 from kubectl_llmfit.core.engines import ConfigMapReader
-from kubectl_llmfit.core.rewrite.decide import Knowledge, Wishes
+from kubectl_llmfit.core.rewrite.inputs import Knowledge, Wishes
 from kubectl_llmfit.core.rewrite.live import live_consequences, rollout_consequences
 from kubectl_llmfit.core.rewrite.surroundings import surrounding_consequences
 from kubectl_llmfit.patching.changing import Outcome, Tell, Writer, change, silent

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from kubectl_llmfit.core.claims import yaml
 from kubectl_llmfit.core.engines import ConfigMapReader
 from kubectl_llmfit.core.reasons import Problem, Refused
-from kubectl_llmfit.core.rewrite.decide import Knowledge, Wishes
+from kubectl_llmfit.core.rewrite.inputs import Knowledge, Wishes
 from kubectl_llmfit.core.rewrite.operations import Operation
 from kubectl_llmfit.files.documents import Located, Manifest
 from kubectl_llmfit.files.editing import edited

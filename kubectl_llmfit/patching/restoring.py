@@ -6,15 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kubectl_llmfit.core.reasons import Problem, Refused
-from kubectl_llmfit.core.rewrite.decide import TEMPLATE_LABEL
 from kubectl_llmfit.core.rewrite.decision import Restore
+from kubectl_llmfit.core.rewrite.generated import TEMPLATE_LABEL
+from kubectl_llmfit.core.rewrite.held import PATCH
 from kubectl_llmfit.core.rewrite.survey import mapping
 from kubectl_llmfit.files.documents import Located, Manifest, parse
 from kubectl_llmfit.files.editing import edited
 from kubectl_llmfit.files.removing import without
 from kubectl_llmfit.files.sources import Source
 from kubectl_llmfit.patching.decided import Decided, decide_restore
-from kubectl_llmfit.patching.leftovers import MAKER, naming_it
+from kubectl_llmfit.patching.leftovers import naming_it
 from kubectl_llmfit.patching.manifests import Patched, placed
 
 
@@ -82,5 +83,5 @@ def _is_generated(item: Mapping[str, Any], names: set[str]) -> bool:
     return (
         item.get("kind") == "ResourceClaimTemplate"
         and metadata.get("name") in names
-        and mapping(metadata.get("labels")).get(TEMPLATE_LABEL) == MAKER
+        and mapping(metadata.get("labels")).get(TEMPLATE_LABEL) == PATCH.label
     )

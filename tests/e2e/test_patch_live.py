@@ -15,7 +15,7 @@ from kubectl_llmfit.catalog.boards import load_boards
 from kubectl_llmfit.cluster.api import Api
 from kubectl_llmfit.cluster.discovery import discover
 from kubectl_llmfit.cluster.kubectl import Kubectl
-from kubectl_llmfit.core.rewrite.decide import Knowledge, Wishes
+from kubectl_llmfit.core.rewrite.inputs import Knowledge, Wishes
 from kubectl_llmfit.patching.changing import ATTEMPTS, Writer
 from kubectl_llmfit.patching.live import Live, patch_live
 from tests.controlplane.client import Object

@@ -13,7 +13,7 @@ from kubectl_llmfit.catalog.boards import load_boards
 from kubectl_llmfit.cluster.api import Api
 from kubectl_llmfit.cluster.discovery import CLASSES, NODES, SLICES, discover
 from kubectl_llmfit.core.rewrite.consequences import Consequence
-from kubectl_llmfit.core.rewrite.decide import Knowledge, Wishes
+from kubectl_llmfit.core.rewrite.inputs import Knowledge, Wishes
 from kubectl_llmfit.patching.changing import Writer
 from kubectl_llmfit.patching.live import Live, patch_live
 from tests.controlplane import workloads

@@ -10,7 +10,7 @@ from kubectl_llmfit.catalog import Catalog
 from kubectl_llmfit.catalog.boards import load_boards
 from kubectl_llmfit.core.reasons import Refused
 from kubectl_llmfit.core.request import Sourced
-from kubectl_llmfit.core.rewrite.decide import Knowledge, Wishes
+from kubectl_llmfit.core.rewrite.inputs import Knowledge, Wishes
 from kubectl_llmfit.files.documents import parse
 from kubectl_llmfit.files.sources import Source
 from kubectl_llmfit.patching.manifests import patch_manifests

@@ -15,9 +15,9 @@ from kubectl_llmfit.core.reasons import Reason, Refused
 from kubectl_llmfit.core.rewrite import annotated, effects
 from kubectl_llmfit.core.rewrite.admission import claimed, decide_pod
 from kubectl_llmfit.core.rewrite.consequences import Consequence
-from kubectl_llmfit.core.rewrite.decide import Knowledge, Wishes
 from kubectl_llmfit.core.rewrite.decision import Finish, Inject, Skip
 from kubectl_llmfit.core.rewrite.held import WEBHOOK
+from kubectl_llmfit.core.rewrite.inputs import Knowledge, Wishes
 from webhook.kube.client import ApiError, Object, Unavailable
 from webhook.reviews.answer import Outcome, Verdict
 from webhook.reviews.model import AdmissionRequest

@@ -8,8 +8,9 @@ from typing import Any
 from kubectl_llmfit.core import reasons
 from kubectl_llmfit.core.rewrite import annotated, effects
 from kubectl_llmfit.core.rewrite.consequences import Consequence
-from kubectl_llmfit.core.rewrite.decide import Knowledge, Wishes, decide
+from kubectl_llmfit.core.rewrite.decide import decide
 from kubectl_llmfit.core.rewrite.decision import Finish, Inject, Skip
+from kubectl_llmfit.core.rewrite.inputs import Knowledge, Wishes
 from kubectl_llmfit.core.sizing.quantity import GI
 
 

@@ -6,94 +6,31 @@ at admission.
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from kubectl_llmfit.core import drivers, reasons
-from kubectl_llmfit.core.claims.objects import V1, Metadata, claim_object
-from kubectl_llmfit.core.claims.sized import Placement, SizedClaim, size_claim
 from kubectl_llmfit.core.drivers.auto import Published, stands_in
-from kubectl_llmfit.core.engines import (
-    ConfigMapReader,
-    EngineFacts,
-    count_warning,
-    find_engines,
-    nothing_known,
-    precision,
-    shards,
-)
-from kubectl_llmfit.core.model import Model
-from kubectl_llmfit.core.reasons import Problem, Refused, quoted, refuse
-from kubectl_llmfit.core.request import ClaimRequest, Layer, Sourced
+from kubectl_llmfit.core.engines import EngineFacts, count_warning, find_engines
+from kubectl_llmfit.core.reasons import Problem, Refused, quoted
+from kubectl_llmfit.core.request import ClaimRequest, Sourced
 from kubectl_llmfit.core.rewrite import annotated, effects
-from kubectl_llmfit.core.rewrite.claim import PodClaim, claim_for
 from kubectl_llmfit.core.rewrite.consequences import Consequence, consequences
 from kubectl_llmfit.core.rewrite.decision import Decision, Finish, Inject, Skip
-from kubectl_llmfit.core.rewrite.fallback import Fallback, merged
-from kubectl_llmfit.core.rewrite.held import PATCH, TEMPLATE_DIGITS, Maker
-from kubectl_llmfit.core.rewrite.legacy import Legacy
+from kubectl_llmfit.core.rewrite.fallback import merged
+from kubectl_llmfit.core.rewrite.generated import pod_claim, template_for
+from kubectl_llmfit.core.rewrite.inputs import Knowledge, Wishes
 from kubectl_llmfit.core.rewrite.operations import Operation, Path, value_at
 from kubectl_llmfit.core.rewrite.overrides import overrides_out
 from kubectl_llmfit.core.rewrite.pod import limits_out, operations_for
-from kubectl_llmfit.core.rewrite.sources import sources_of
+from kubectl_llmfit.core.rewrite.serving import devices_of, facts_of, model_container, model_of
+from kubectl_llmfit.core.rewrite.sized import size_for
 from kubectl_llmfit.core.rewrite.survey import Container, Survey, mapping, survey
 from kubectl_llmfit.core.rewrite.tolerations import tolerations_in
 
-if TYPE_CHECKING:
-    from kubectl_llmfit.core.boards import Board
-
 _SLICES = "the cluster's ResourceSlices"
 _QUEUE = "kueue.x-k8s.io/queue-name"
-
-TEMPLATE_LABEL = "app.kubernetes.io/managed-by"
-
-
-@dataclass(frozen=True)
-class Knowledge:
-    """What decisions need to know from outside.
-
-    Attributes:
-        resolve: a selector → the model, as on a command line; raises ``Refused``.
-        exact: a model's exact name → the model, or ``None``.
-        boards: the board table, read only when a driver needs it.
-        config_maps: a ConfigMap's name → its data, or ``None`` where it can't be read.
-        published: what the cluster's slices publish; ``None`` where that is not known, and the
-            legacy names alone tell the driver.
-    """
-
-    resolve: Callable[[str], Model]
-    exact: Callable[[str], Model | None]
-    boards: Callable[[], tuple[Board, ...]]
-    config_maps: ConfigMapReader = nothing_known
-    published: Published | None = None
-
-
-@dataclass(frozen=True)
-class Wishes:
-    """What the command line, or a namespace, asks for beside the workload itself.
-
-    Attributes:
-        layer: fields of the request.
-        model: the model's selector.
-        container: the name of the container that serves it.
-        api_version: version of the template.
-        namespace: namespace of the template.
-        keep_env: leave variables in that can give a container other devices than its claim's.
-        defaults: fields that hold where neither the pod nor its engine states them.
-        maker: who makes the template.
-    """
-
-    layer: Layer
-    model: Sourced[str] | None = None
-    container: str | None = None
-    api_version: str = V1
-    namespace: str | None = None
-    keep_env: bool = False
-    defaults: Layer = field(default_factory=dict)
-    maker: Maker = PATCH
 
 
 def decide_all(
@@ -143,7 +80,7 @@ def decide(
     stated, fallback = merged(layers, wishes.defaults)
     stated, found = _surveyed(stated, spec, knowledge.published)
     engines = find_engines(spec, knowledge.config_maps)
-    container = _model_container(found, engines, wishes.container)
+    container = model_container(found, engines, wishes.container)
     keep_env = wishes.keep_env or annotated.keeps_env(metadata)
     if container is None and any(each.holds_claim for each in found.wanting):
         operations = (*limits_out(found.wanting), *_beside(spec, found, keep_env))
@@ -152,12 +89,12 @@ def decide(
         return Skip(reasons.ALREADY_CLAIMED, "it has its claim already")
     if container is None:
         return Skip(reasons.NO_LEGACY_DEVICES, "no container asks for an accelerator by its limits")
-    facts = _facts(container, engines, elsewhere)
+    facts = facts_of(container, engines, elsewhere)
     named = wishes.model or annotated.model(metadata)
-    model, model_source = _model(named, facts, container, knowledge)
-    sized, sources = _sized(stated, fallback, facts, model, container, found, knowledge)
-    claim = _claim(found, container, sized, stated)
-    item = _template(claim, wishes)
+    model, model_source = model_of(named, facts, container, knowledge)
+    sized, sources = size_for(stated, fallback, facts, model, container, found, knowledge)
+    claim = pod_claim(found, container, sized, stated)
+    item = template_for(claim, wishes)
     operations = operations_for(spec, found.wanting, claim, item["metadata"]["name"])
     return Inject(
         operations=_from_root(template_path, (*operations, *_beside(spec, found, keep_env))),
@@ -220,163 +157,12 @@ def _driver(stated: ClaimRequest) -> str | None:
     return chosen.name
 
 
-def _devices(container: Container) -> int:
-    return sum(want.count for want in container.wants)
-
-
-def _model_container(
-    found: Survey, engines: Sequence[EngineFacts], named: str | None
-) -> Container | None:
-    """The container that serves the model; ``None`` where none wants devices.
-
-    Raises:
-        Refused: ``ambiguous-container``.
-    """
-    wanting = [each for each in found.wanting if _devices(each)]
-    if not wanting:
-        return None
-    if named is not None:
-        chosen = [each for each in wanting if each.name == named]
-    else:
-        serving = {facts.container for facts in engines}
-        chosen = [each for each in wanting if each.name in serving] or wanting
-    if len(chosen) == 1:
-        return chosen[0]
-    names = ", ".join(quoted(each.name) for each in wanting)
-    raise refuse(
-        reasons.AMBIGUOUS_CONTAINER,
-        f"containers {names} ask for devices, and "
-        + ("none of them is called so" if named else "nothing tells which serves the model")
-        + "; name it with --container",
-    )
-
-
-def _facts(
-    container: Container, engines: Sequence[EngineFacts], elsewhere: Sequence[EngineFacts]
-) -> EngineFacts | None:
-    own = [facts for facts in engines if facts.container == container.name]
-    if own:
-        return own[0]
-    return elsewhere[0] if len(elsewhere) == 1 else None
-
-
-def _model(
-    named: Sourced[str] | None,
-    facts: EngineFacts | None,
-    container: Container,
-    knowledge: Knowledge,
-) -> tuple[Model, Sourced[str]]:
-    """The model and who named it. What a workload says has to be a model's whole name."""
-    if named is not None:
-        return knowledge.resolve(named.value), named
-    advice = "name it with --model or the annotation " + annotated.MODEL
-    if facts is None:
-        raise refuse(
-            reasons.MODEL_NOT_SAID,
-            f"container {quoted(container.name)} runs no engine that is known here, so its model "
-            f"is not; {advice}",
-        )
-    hidden = next((each for each in facts.unknown if each.what in ("model", "hub_name")), None)
-    if facts.model is None or facts.model.value.hub_name is None:
-        why = (
-            f"{facts.model.origin}: {quoted(facts.model.value.text)} is no model's name"
-            if (facts.model is not None)
-            else f"container {quoted(container.name)} does not say its model"
-        )
-        sentence = hidden.sentence if hidden is not None else f"{why}; {advice}"
-        raise refuse(reasons.MODEL_NOT_SAID, sentence)
-    name = facts.model.value.hub_name
-    model = knowledge.exact(name)
-    if model is None:
-        raise refuse(
-            reasons.UNKNOWN_MODEL,
-            f"{facts.model.origin}: no model is called {quoted(name)}; {advice}, or describe it "
-            "with --catalog",
-        )
-    return model, Sourced(model.name, facts.model.origin)
-
-
-def _sized(
-    stated: ClaimRequest,
-    fallback: Fallback,
-    facts: EngineFacts | None,
-    model: Model,
-    container: Container,
-    found: Survey,
-    knowledge: Knowledge,
-) -> tuple[SizedClaim, dict[str, Sourced[str]]]:
-    """The model sized for the container's devices, and what was used beside the model's name."""
-    count = _devices(container)
-    quant = stated.quant
-    if quant is None and facts is not None:
-        engines = precision(facts, model)
-        if engines.quant is None and fallback.quant is None:
-            sentence = f"{engines.assumption}; name the quantization with --quant"
-            raise refuse(reasons.UNKNOWN_QUANTIZATION, sentence)
-        quant = engines.quant
-    quant = quant or fallback.quant
-    topology = stated.topology or (fallback.topology if count > 1 else None)
-    device_class = _class_of(stated)(container.wants[0].legacy)
-    driver = drivers.BY_NAME[found.driver or drivers.DEFAULT.name]
-    placement = Placement(
-        driver=driver.name,
-        count=count,
-        shards=shards(facts, count) if facts is not None else stated.placement().shards,
-        topology=topology.value if topology else None,
-        boards=knowledge.boards() if driver.uses_boards else (),
-    )
-    target = replace(
-        replace(stated, device_class=Sourced(device_class, "legacy resource")).target(
-            template=True
-        ),
-        quant=quant.value if quant is not None else None,
-    )
-    sized = size_claim(model, target, placement)
-    return sized, sources_of(sized, stated, quant, facts, container)
-
-
-def _class_of(stated: ClaimRequest) -> Callable[[Legacy], str]:
-    """What stands in for a legacy resource: the class that is asked for, else its own."""
-
-    def class_of(legacy: Legacy) -> str:
-        if stated.device_class is not None:
-            return stated.device_class.value
-        if stated.driver is not None and stated.driver.value == drivers.DEFAULT.name:
-            # The class llmfit.ai tests no kind: a pod that asked for a GPU could get a CPU.
-            return "gpu.llmfit.ai"
-        return legacy.device_class
-
-    return class_of
-
-
-def _claim(
-    found: Survey, container: Container, sized: SizedClaim, stated: ClaimRequest
-) -> PodClaim:
-    selectors = sized.plan.requests[0].selectors
-    claim = claim_for(found.containers, container.name, selectors, _class_of(stated))
-    return replace(claim, plan=replace(claim.plan, constraints=sized.plan.constraints))
-
-
-def _template(claim: PodClaim, wishes: Wishes) -> dict[str, Any]:
-    """The template, named after its own content: specs are immutable, so another one is needed
-    for another content, and identical pods share one."""
-    nameless = claim_object(
-        claim.plan, Metadata("", wishes.namespace), template=True, api_version=wishes.api_version
-    )
-    canonical = json.dumps([nameless["apiVersion"], nameless["spec"]], sort_keys=True)
-    digest = hashlib.sha256(canonical.encode()).hexdigest()[:TEMPLATE_DIGITS]
-    metadata = Metadata(
-        f"{wishes.maker.prefix}{digest}", wishes.namespace, {TEMPLATE_LABEL: wishes.maker.label}
-    )
-    return claim_object(claim.plan, metadata, template=True, api_version=wishes.api_version)
-
-
 def _notes(found: Survey, facts: EngineFacts | None, container: Container) -> list[Consequence]:
     notes = [Consequence(effects.COUNTS_DIFFER, note) for note in found.notes]
     if facts is None:
         return notes
     notes += [Consequence(effects.ENGINE_NOTE, note) for note in facts.notes]
-    warning = count_warning(facts, _devices(container))
+    warning = count_warning(facts, devices_of(container))
     return [*notes, Consequence(effects.DEVICES_AND_SHARDS_DIFFER, warning)] if warning else notes
 
 

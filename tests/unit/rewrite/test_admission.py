@@ -12,9 +12,10 @@ from kubectl_llmfit.core.reasons import Refused
 from kubectl_llmfit.core.request import Sourced
 from kubectl_llmfit.core.rewrite import annotated
 from kubectl_llmfit.core.rewrite.admission import decide_pod
-from kubectl_llmfit.core.rewrite.decide import Wishes, decide
+from kubectl_llmfit.core.rewrite.decide import decide
 from kubectl_llmfit.core.rewrite.decision import Decision, Finish, Inject, Skip
 from kubectl_llmfit.core.rewrite.held import PATCH, WEBHOOK, claims_held
+from kubectl_llmfit.core.rewrite.inputs import Wishes
 from kubectl_llmfit.core.rewrite.operations import applied
 from tests.unit.rewrite.pods import Object, container, pod
 from tests.unit.rewrite.test_decide import KNOWLEDGE, vllm

@@ -12,8 +12,9 @@ from kubectl_llmfit.core.drivers.auto import Published
 from kubectl_llmfit.core.model import Model
 from kubectl_llmfit.core.reasons import UNKNOWN_MODEL, Refused, refuse
 from kubectl_llmfit.core.request import Sourced
-from kubectl_llmfit.core.rewrite.decide import Knowledge, Wishes, decide_all
+from kubectl_llmfit.core.rewrite.decide import decide_all
 from kubectl_llmfit.core.rewrite.decision import Decision, Finish, Inject, Skip
+from kubectl_llmfit.core.rewrite.inputs import Knowledge, Wishes
 from kubectl_llmfit.core.rewrite.operations import applied
 from kubectl_llmfit.core.rewrite.workloads import kind_of, pod_templates
 from tests.unit.drivers import boards

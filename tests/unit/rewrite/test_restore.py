@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from kubectl_llmfit.core.reasons import Refused
 from kubectl_llmfit.core.request import Sourced
-from kubectl_llmfit.core.rewrite.decide import Wishes
 from kubectl_llmfit.core.rewrite.decision import Restore, Skip
+from kubectl_llmfit.core.rewrite.inputs import Wishes
 from kubectl_llmfit.core.rewrite.operations import applied, inverted
 from kubectl_llmfit.core.rewrite.restore import restore
 from kubectl_llmfit.core.rewrite.undo import UNDO, Step, read
