@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -10,6 +11,7 @@ from kubectl_llmfit.cluster.api import Api, Object
 from kubectl_llmfit.cluster.discovery import Offer
 from kubectl_llmfit.cluster.kubectl import ApiError
 from kubectl_llmfit.core.engines import ConfigMapReader
+from kubectl_llmfit.core.rewrite.held import ClaimReader, claim_named_by, claim_spec
 from kubectl_llmfit.core.rewrite.inputs import Knowledge, Wishes
 from kubectl_llmfit.core.rewrite.live import live_consequences, rollout_consequences
 from kubectl_llmfit.core.rewrite.surroundings import surrounding_consequences
@@ -57,8 +59,13 @@ def template_as_it_is(api: Api, template: Object) -> Object | None:
 def _decided(live: Live, workload: Object) -> Decided | None:
     namespace = workload["metadata"].get("namespace", "default")
     has = live.offer.has
-    config_maps = _config_maps(live.writer.api, namespace)
-    knowledge = replace(live.knowledge, config_maps=config_maps, published=has.published)
+    api = live.writer.api
+    knowledge = replace(
+        live.knowledge,
+        config_maps=_config_maps(api, namespace),
+        claims=_claims(api, f"/apis/{live.offer.api_version}/namespaces/{namespace}"),
+        published=has.published,
+    )
     where = f"namespace {namespace}"
     decided = decide_workload(workload, where, live.wishes, knowledge, live.template_path)
     if decided is None or not decided.changed:
@@ -73,6 +80,19 @@ def _restored(workload: Object) -> Decided | None:
     if decided is None or not decided.changed:
         return decided
     return replace(decided, around=tuple(rollout_consequences(workload)))
+
+
+def _claims(api: Api, path: str) -> ClaimReader:
+    """Claims and templates of the namespace at ``path``; one that can't be read is not known."""
+
+    def read(entry: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        kind, name = claim_named_by(entry)
+        try:
+            return claim_spec({**api.get(f"{path}/{kind.lower()}s/{name}"), "kind": kind})
+        except ApiError:
+            return None
+
+    return read
 
 
 def _config_maps(api: Api, namespace: str) -> ConfigMapReader:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from kubectl_llmfit.core.claims import yaml
 from kubectl_llmfit.core.engines import ConfigMapReader
 from kubectl_llmfit.core.reasons import Problem, Refused
+from kubectl_llmfit.core.rewrite.held import ClaimReader, claim_named_by, claim_spec
 from kubectl_llmfit.core.rewrite.inputs import Knowledge, Wishes
 from kubectl_llmfit.core.rewrite.operations import Operation
 from kubectl_llmfit.files.documents import Located, Manifest
@@ -44,7 +46,8 @@ def patch_manifests(
     for source in sources:
         problems += source.manifest.problems
         found.append((source, {}))
-        knows = replace(knowledge, config_maps=_config_maps(source.manifest))
+        manifest = source.manifest
+        knows = replace(knowledge, config_maps=_config_maps(manifest), claims=_claims(manifest))
         for located in source.manifest.objects:
             try:
                 decided = decide_workload(
@@ -86,6 +89,20 @@ def _config_maps(manifest: Manifest) -> ConfigMapReader:
         if each.value.get("kind") == "ConfigMap"
     }
     read: Callable[[str], dict[str, str] | None] = found.get
+    return read
+
+
+def _claims(manifest: Manifest) -> ClaimReader:
+    """The claims and templates of the same file; others are not known."""
+    found = {
+        (each.value.get("kind"), (each.value.get("metadata") or {}).get("name")): each.value
+        for each in manifest.objects
+    }
+
+    def read(entry: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        item = found.get(claim_named_by(entry))
+        return claim_spec(item) if item is not None else None
+
     return read
 
 

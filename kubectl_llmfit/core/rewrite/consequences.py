@@ -63,8 +63,8 @@ def _claims(containers: Iterable[Container]) -> Iterator[Consequence]:
         if container.holds_claim:
             yield Consequence(
                 effects.CLAIM_KEPT,
-                f"container {quoted(container.name)} has a generated claim already, which stays as "
-                "it is; only the limits beside it go out",
+                f"container {quoted(container.name)} has a claim for its devices already, which "
+                "stays as it is; only the limits beside it go out",
             )
             continue
         for name in claims_named(container.spec):

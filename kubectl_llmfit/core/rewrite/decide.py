@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from kubectl_llmfit.core import drivers, reasons
-from kubectl_llmfit.core.drivers.auto import Published, stands_in
+from kubectl_llmfit.core.drivers.auto import stands_in
 from kubectl_llmfit.core.engines import EngineFacts, count_warning, find_engines
 from kubectl_llmfit.core.reasons import Problem, Refused, quoted
 from kubectl_llmfit.core.request import ClaimRequest, Sourced
@@ -78,7 +78,7 @@ def decide(
         return Skip(reasons.OPTED_OUT, f"annotation {annotated.INJECT} says so")
     layers = (wishes.layer, annotated.stated(metadata))
     stated, fallback = merged(layers, wishes.defaults)
-    stated, found = _surveyed(stated, spec, knowledge.published)
+    stated, found = _surveyed(stated, spec, knowledge)
     engines = find_engines(spec, knowledge.config_maps)
     container = model_container(found, engines, wishes.container)
     keep_env = wishes.keep_env or annotated.keeps_env(metadata)
@@ -124,7 +124,7 @@ def _from_root(template_path: Path, operations: Sequence[Operation]) -> tuple[Op
 
 
 def _surveyed(
-    stated: ClaimRequest, spec: Mapping[str, Any], published: Published | None
+    stated: ClaimRequest, spec: Mapping[str, Any], knowledge: Knowledge
 ) -> tuple[ClaimRequest, Survey]:
     """What the pod asks for, of the driver that is stated, else of the vendor's.
 
@@ -134,8 +134,8 @@ def _surveyed(
     Raises:
         Refused: everything that ``survey`` refuses.
     """
-    named = _driver(stated)
-    found = survey(spec, named)
+    named, published = _driver(stated), knowledge.published
+    found = survey(spec, named, knowledge.claims)
     if named is not None or published is None or found.driver is None:
         return stated, found
     classes = {want.legacy.device_class for each in found.wanting for want in each.wants}
@@ -143,7 +143,7 @@ def _surveyed(
     if not are_whole or not stands_in(published, found.driver):
         return stated, found
     stand_in = Sourced(drivers.DEFAULT.name, _SLICES)
-    return replace(stated, driver=stand_in), survey(spec, stand_in.value)
+    return replace(stated, driver=stand_in), survey(spec, stand_in.value, knowledge.claims)
 
 
 def _driver(stated: ClaimRequest) -> str | None:

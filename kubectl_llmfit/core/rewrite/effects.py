@@ -25,13 +25,15 @@ CLAIM_ADDED = Effect(
 )
 CLAIM_KEPT = Effect(
     "claim-kept",
-    "The container has a generated claim already, and its limit came back beside it, mostly by an "
-    "old file. Only the limit goes out.",
-    "Change that file as well, with `kubectl llmfit patch -f`.",
+    "The container has a claim for its devices already: a generated one, beside which an old file "
+    "put the limit back, or somebody else's. Only the limit goes out.",
+    "Change the file as well, with `kubectl llmfit patch -f`; give somebody else's claim the "
+    "model's floors with `kubectl llmfit render`.",
 )
 OTHER_CLAIM_STAYS = Effect(
     "other-claim-stays",
-    "The container refers to a claim that `patch` did not make, and keeps it beside the new one.",
+    "The container refers to a claim that `patch` did not make, and keeps it beside the new one: "
+    "what it asks for is not known, is something else, or is less than the limit.",
     "Take one of the two out where both ask for the same devices.",
 )
 SHARE_BECOMES_WHOLE = Effect(

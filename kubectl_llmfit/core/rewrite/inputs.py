@@ -11,7 +11,7 @@ from kubectl_llmfit.core.drivers.auto import Published
 from kubectl_llmfit.core.engines import ConfigMapReader, nothing_known
 from kubectl_llmfit.core.model import Model
 from kubectl_llmfit.core.request import Layer, Sourced
-from kubectl_llmfit.core.rewrite.held import PATCH, Maker
+from kubectl_llmfit.core.rewrite.held import PATCH, ClaimReader, Maker, no_claims_known
 
 if TYPE_CHECKING:
     from kubectl_llmfit.core.boards import Board
@@ -26,6 +26,8 @@ class Knowledge:
         exact: a model's exact name → the model, or ``None``.
         boards: the board table, read only when a driver needs it.
         config_maps: a ConfigMap's name → its data, or ``None`` where it can't be read.
+        claims: an entry of a pod's resourceClaims → the spec of that claim, or ``None`` where it
+            can't be read.
         published: what the cluster's slices publish; ``None`` where that is not known, and the
             legacy names alone tell the driver.
     """
@@ -34,6 +36,7 @@ class Knowledge:
     exact: Callable[[str], Model | None]
     boards: Callable[[], tuple[Board, ...]]
     config_maps: ConfigMapReader = nothing_known
+    claims: ClaimReader = no_claims_known
     published: Published | None = None
 
 

@@ -8,10 +8,15 @@ from enum import Enum
 from typing import Any
 
 from kubectl_llmfit.core import reasons
-from kubectl_llmfit.core.drivers import DEFAULT
+from kubectl_llmfit.core.drivers import DEFAULT, for_device_class
 from kubectl_llmfit.core.reasons import Problem, Refused, quoted
 from kubectl_llmfit.core.rewrite.counts import device_count
-from kubectl_llmfit.core.rewrite.held import claims_held
+from kubectl_llmfit.core.rewrite.held import (
+    ClaimReader,
+    claims_held,
+    devices_held,
+    no_claims_known,
+)
 from kubectl_llmfit.core.rewrite.legacy import Legacy, Unusable, classify
 from kubectl_llmfit.core.rewrite.operations import Path
 
@@ -38,7 +43,8 @@ class Want:
 class Container:
     """A container of a pod: where it is, its role, and what it wants.
 
-    One that holds a generated claim has its devices: its limits count 0 and only go out.
+    One that holds a generated claim, or another one for the same devices, has its devices: its
+    limits count 0 and only go out.
     """
 
     path: Path
@@ -77,12 +83,16 @@ class Survey:
         )
 
 
-def survey(pod_spec: Mapping[str, Any], driver: str | None = None) -> Survey:
+def survey(
+    pod_spec: Mapping[str, Any],
+    driver: str | None = None,
+    read_claim: ClaimReader = no_claims_known,
+) -> Survey:
     """Reads the legacy resources of ``pod_spec`` that become devices of ``driver``.
 
     ``driver`` is the one that the caller wants; ``None`` takes the vendor's of the legacy names.
     llmfit.ai stands in for every vendor. Names of other vendors, and of other kinds of devices,
-    are not looked at.
+    are not looked at. ``read_claim`` tells what claims that others made ask for.
 
     Raises:
         Refused: every name that no claim can stand in for, every count that is none, or
@@ -91,7 +101,10 @@ def survey(pod_spec: Mapping[str, Any], driver: str | None = None) -> Survey:
     containers = list(_containers(pod_spec))
     problems: list[Problem] = []
     notes: list[str] = []
-    read = [_read(each, driver, problems, notes) for each in containers]
+    read = [
+        _without_held(_read(each, driver, problems, notes), pod_spec, read_claim)
+        for each in containers
+    ]
     found = list(dict.fromkeys(want.legacy.driver for each in read for want in each.wants))
     if driver is None and len(found) > 1:
         sentence = f"the pod asks for devices of {' and '.join(found)}; name one with --driver"
@@ -152,6 +165,25 @@ def _read(
             count = _count(container, name, where, problems, notes)
             wants.append(Want(meaning, 0 if container.holds_claim else count))
     return replace(container, wants=tuple(wants))
+
+
+def _without_held(
+    container: Container, pod_spec: Mapping[str, Any], read_claim: ClaimReader
+) -> Container:
+    """The container as one that holds a claim, if the claims that it uses cover what it wants."""
+    if container.holds_claim or not any(want.count for want in container.wants):
+        return container
+    held = list(devices_held(pod_spec, container.spec, read_claim))
+    for want in container.wants:
+        if sum(count for name, count in held if _stands_for(name, want.legacy)) < want.count:
+            return container
+    wants = tuple(Want(want.legacy, 0) for want in container.wants)
+    return replace(container, wants=wants, holds_claim=True)
+
+
+def _stands_for(device_class: str, legacy: Legacy) -> bool:
+    """Whether devices of ``device_class`` are those that ``legacy`` names."""
+    return device_class == legacy.device_class or for_device_class(device_class) is DEFAULT
 
 
 def _count(
