@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 
 from kubectl_llmfit.catalog import Catalog
@@ -15,8 +14,9 @@ from webhook.certificates.files import FileCertificates
 from webhook.endpoint.app import make_app
 from webhook.endpoint.part import Endpoint
 from webhook.kube.client import Object, Unavailable
+from webhook.reviews.decisions import Decisions, Surroundings
 from webhook.reviews.models import Models
-from webhook.reviews.mutate import Mutator, Surroundings
+from webhook.reviews.mutate import Mutator
 from webhook.service import Part, Service
 from webhook.settings import BadSettingsError, Settings
 from webhook.templates.keeper import Keeper
@@ -34,9 +34,8 @@ def assemble(
     catalog = Catalog.open([str(path) for path in settings.catalog])
     models = Models(catalog)
     boards = load_boards([str(path) for path in settings.boards])
-    mutator = Mutator(
-        models, boards, surroundings, keeper, settings.on_mistake, asyncio.Semaphore(1)
-    )
+    decisions = Decisions(models, boards, surroundings)
+    mutator = Mutator(decisions, surroundings, keeper, settings.on_mistake)
     if settings.endpoint_port is not None:
         app = make_app(catalog, boards)
         parts = (*parts, Endpoint(app, settings.bind_address or None, settings.endpoint_port))

@@ -20,6 +20,7 @@ from tests.webhook.pki import Pki
 from webhook.certificates.files import FileCertificates
 from webhook.observed.metrics import Metrics
 from webhook.observed.probes import Probes, Readiness
+from webhook.reviews.decisions import Decisions
 from webhook.reviews.http import ReviewBounds, Reviews
 from webhook.reviews.models import Models
 from webhook.reviews.mutate import Mutator
@@ -71,8 +72,8 @@ BOUNDS = ReviewBounds(review_bytes=4 * 1024 * 1024, in_flight=8, patience_s=0.3,
 
 def mutator(cluster: Cluster, on_mistake: str = "deny") -> Mutator:
     """A mutator with the shipped catalog and boards."""
-    models = Models(Catalog())
-    return Mutator(models, load_boards([]), cluster, cluster, on_mistake, asyncio.Semaphore(1))
+    decisions = Decisions(Models(Catalog()), load_boards([]), cluster)
+    return Mutator(decisions, cluster, cluster, on_mistake)
 
 
 class Hosted:

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from kubectl_llmfit.core import reasons
-from kubectl_llmfit.core.boards import Board
-from kubectl_llmfit.core.drivers.auto import Published
 from kubectl_llmfit.core.reasons import Reason, Refused
-from kubectl_llmfit.core.rewrite import annotated, effects
-from kubectl_llmfit.core.rewrite.admission import claimed, decide_pod
+from kubectl_llmfit.core.rewrite import effects
+from kubectl_llmfit.core.rewrite.admission import claimed
 from kubectl_llmfit.core.rewrite.consequences import Consequence
 from kubectl_llmfit.core.rewrite.decision import Finish, Inject, Skip
-from kubectl_llmfit.core.rewrite.held import WEBHOOK
-from kubectl_llmfit.core.rewrite.inputs import Knowledge, Wishes
 from webhook.kube.client import ApiError, Object, Unavailable
 from webhook.reviews.answer import Outcome, Verdict
+from webhook.reviews.decisions import Decisions, Surroundings
 from webhook.reviews.model import AdmissionRequest
-from webhook.reviews.models import Models
 from webhook.reviews.notices import MAX_MESSAGE, explanation, told, warnings
 from webhook.templates.keeper import Keeper
 
@@ -34,31 +29,6 @@ _NO_RIGHT = re.compile(r" cannot [a-z]+ resource ")
 _NO_NAMESPACE = re.compile(r'namespaces? "[^"]*" not found')
 # Answers that hold for this pod, and would be the same at the next try.
 _FOR_THE_POD = (400, 403, 409, 422)
-
-
-class Surroundings(Protocol):
-    """What the caches know of the cluster."""
-
-    @property
-    def api_version(self) -> str:
-        """The version of resource.k8s.io that templates are written in."""
-
-    def published(self) -> Published | None:
-        """What the cluster's slices publish; ``None`` where they are not watched."""
-
-    def namespace(self, name: str) -> Object | None:
-        """The namespace; ``None`` where it is not known."""
-
-    async def learn_namespace(self, name: str) -> None:
-        """Asks for a namespace that is not known: it may be newer than what the watch has told.
-
-        Raises:
-            Unavailable: the API server did not answer.
-            ApiError: it refused.
-        """
-
-    def lacks(self, device_class: str) -> bool:
-        """Whether the cluster is known to have no such DeviceClass."""
 
 
 class Failed(Exception):
@@ -76,20 +46,16 @@ class Mutator:
     """Decides over new pods.
 
     Attributes:
-        models: the catalog.
-        boards: the board table.
+        decisions: what becomes of pods.
         surroundings: the caches.
         keeper: makes the templates.
         on_mistake: ``deny`` refuses a pod that has one, ``warn`` lets it pass unchanged.
-        searching: one slow search of the catalog at a time, so that they can't starve the rest.
     """
 
-    models: Models
-    boards: tuple[Board, ...]
+    decisions: Decisions
     surroundings: Surroundings
     keeper: Keeper
     on_mistake: str
-    searching: asyncio.Semaphore
 
     async def verdict(self, request: AdmissionRequest) -> Verdict:
         """What is answered to ``request``; its template is there, unless it is a dry run.
@@ -102,7 +68,7 @@ class Mutator:
             return Verdict(Outcome.SKIP, reasons.NOT_A_NEW_POD.token)
         await self._know(request.namespace)
         try:
-            decision = await self._decision(pod, request.namespace)
+            decision = await self.decisions.over(pod, request.namespace)
         except Refused as refused:
             return self._mistaken(refused)
         if isinstance(decision, Skip):
@@ -127,30 +93,6 @@ class Mutator:
                 await self.surroundings.learn_namespace(namespace)
             except (ApiError, Unavailable) as error:
                 raise _failed(error, "the namespace can't be read") from error
-
-    async def _decision(self, pod: Mapping[str, Any], namespace: str) -> Inject | Finish | Skip:
-        named = annotated.model(pod.get("metadata"))
-        if named is None or self.models.is_quick(named.value):
-            return self._decide(pod, namespace)
-        async with self.searching:
-            return await asyncio.to_thread(self._decide, pod, namespace)
-
-    def _decide(self, pod: Mapping[str, Any], namespace: str) -> Inject | Finish | Skip:
-        found = self.surroundings.namespace(namespace) or {}
-        wishes = Wishes(
-            layer={},
-            api_version=self.surroundings.api_version,
-            namespace=namespace,
-            defaults=annotated.defaults(found.get("metadata")),
-            maker=WEBHOOK,
-        )
-        knowledge = Knowledge(
-            self.models.resolve,
-            self.models.exact,
-            lambda: self.boards,
-            published=self.surroundings.published(),
-        )
-        return decide_pod(pod, wishes, knowledge)
 
     def _mistaken(self, refused: Refused) -> Verdict:
         token = refused.problems[0].reason.token

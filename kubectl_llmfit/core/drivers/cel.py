@@ -8,6 +8,8 @@ from collections.abc import Iterable
 def literal(text: str) -> str:
     """``text`` as a CEL string literal in single quotes, so that it can't end the literal."""
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    if escaped.isprintable():
+        return f"'{escaped}'"
     return "'" + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped) + "'"
 
 

@@ -8,9 +8,10 @@ from typing import Any
 from kubectl_llmfit.core import reasons
 from kubectl_llmfit.core.rewrite import annotated, effects
 from kubectl_llmfit.core.rewrite.consequences import Consequence
-from kubectl_llmfit.core.rewrite.decide import decide
+from kubectl_llmfit.core.rewrite.decide import QUEUE, decide
 from kubectl_llmfit.core.rewrite.decision import Finish, Inject, Skip
 from kubectl_llmfit.core.rewrite.inputs import Knowledge, Wishes
+from kubectl_llmfit.core.rewrite.survey import mapping
 from kubectl_llmfit.core.sizing.quantity import GI
 
 
@@ -27,6 +28,34 @@ def decide_pod(
     if annotated.model(pod.get("metadata")) is None:
         return Skip(reasons.NOT_ANNOTATED, f"the pod has no annotation {annotated.MODEL}")
     return decide(pod, (), wishes, knowledge)
+
+
+def essence(pod: Mapping[str, Any]) -> dict[str, Any]:
+    """``pod`` without what no decision looks at and what differs between pods of one workload.
+
+    What is decided of the essence is decided of the pod: names, foreign annotations and labels,
+    volumes, and the names of mounted ones are left out, and every list keeps its indexes.
+    """
+    metadata, spec = mapping(pod.get("metadata")), mapping(pod.get("spec"))
+    annotations, labels = mapping(metadata.get("annotations")), mapping(metadata.get("labels"))
+    kept = {key: value for key, value in spec.items() if key != "volumes"}
+    for section in ("containers", "initContainers"):
+        if isinstance(kept.get(section), list):
+            kept[section] = [_container(each) for each in kept[section]]
+    return {
+        "metadata": {
+            "annotations": {k: v for k, v in annotations.items() if k.startswith(annotated.PREFIX)},
+            "labels": {k: v for k, v in labels.items() if k == QUEUE},
+        },
+        "spec": kept,
+    }
+
+
+def _container(container: Any) -> Any:
+    if not isinstance(container, Mapping) or not isinstance(container.get("volumeMounts"), list):
+        return container
+    mounts = [{"mountPath": mapping(each).get("mountPath")} for each in container["volumeMounts"]]
+    return {**container, "volumeMounts": mounts}
 
 
 def claimed(inject: Inject) -> Consequence:

@@ -30,7 +30,7 @@ from kubectl_llmfit.core.rewrite.survey import Container, Survey, mapping, surve
 from kubectl_llmfit.core.rewrite.tolerations import tolerations_in
 
 _SLICES = "the cluster's ResourceSlices"
-_QUEUE = "kueue.x-k8s.io/queue-name"
+QUEUE = "kueue.x-k8s.io/queue-name"
 
 
 def decide_all(
@@ -184,7 +184,7 @@ def _stand_in(stated: ClaimRequest, found: Survey) -> Iterator[Consequence]:
 def _queues(workload: Mapping[str, Any], template: Mapping[str, Any]) -> Iterator[Consequence]:
     """What Kueue, which admits workloads and pods of its queues, makes of the change."""
     for labelled in (workload, template):
-        queue = mapping(mapping(labelled.get("metadata")).get("labels")).get(_QUEUE)
+        queue = mapping(mapping(labelled.get("metadata")).get("labels")).get(QUEUE)
         if queue:
             yield Consequence(
                 effects.KUEUE_COUNTS_OTHERWISE,

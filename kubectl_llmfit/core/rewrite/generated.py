@@ -56,4 +56,4 @@ def template_for(claim: PodClaim, wishes: Wishes) -> dict[str, Any]:
     metadata = Metadata(
         f"{wishes.maker.prefix}{digest}", wishes.namespace, {TEMPLATE_LABEL: wishes.maker.label}
     )
-    return claim_object(claim.plan, metadata, template=True, api_version=wishes.api_version)
+    return {**nameless, "metadata": metadata.as_dict()}

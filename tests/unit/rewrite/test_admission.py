@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from kubectl_llmfit.core.reasons import Refused
 from kubectl_llmfit.core.request import Sourced
 from kubectl_llmfit.core.rewrite import annotated
-from kubectl_llmfit.core.rewrite.admission import decide_pod
+from kubectl_llmfit.core.rewrite.admission import decide_pod, essence
 from kubectl_llmfit.core.rewrite.decide import decide
 from kubectl_llmfit.core.rewrite.decision import Decision, Finish, Inject, Skip
 from kubectl_llmfit.core.rewrite.held import PATCH, WEBHOOK, claims_held
@@ -174,6 +175,51 @@ def test_the_same_pod_gets_the_same_spec_by_patch(spec: Object) -> None:
     )
     assert isinstance(decided(after), Skip)
     assert isinstance(by_patch(after), Skip)
+
+
+mounts = st.sampled_from([None, "x", [None], [{"name": "token-1", "mountPath": "/dev/"}]])
+
+
+@given(spec=pods(), mounted=mounts, env=st.sampled_from([None, "all"]), queue=st.booleans())
+def test_essence_is_all_that_counts(
+    spec: Object, mounted: Any, env: str | None, queue: bool
+) -> None:
+    for each in spec["containers"]:
+        each["volumeMounts"] = mounted
+        each["env"] = [{"name": "NVIDIA_VISIBLE_DEVICES", "value": env}]
+    workload = whole(
+        {**spec, "volumes": [{"name": "token-1"}], "runtimeClassName": "n"}, model="ten"
+    )
+    workload["metadata"] |= {"labels": {"kueue.x-k8s.io/queue-name": "q"} if queue else {}}
+    workload["metadata"] |= {"name": "vllm-1", "uid": "u"}
+    answers: list[Decision | tuple[str, ...]] = []
+    for each in (workload, essence(workload)):
+        try:
+            answers.append(decided(each))
+        except Refused as refused:
+            answers.append(tuple(str(problem) for problem in refused.problems))
+    assert answers[0] == answers[1]
+
+
+def test_essence_is_the_same_for_the_pods_of_a_workload() -> None:
+    def of_replica(number: int) -> Object:
+        main = {
+            **vllm(),
+            "volumeMounts": [{"name": f"kube-api-access-{number}", "mountPath": "/v"}],
+        }
+        made = whole({"volumes": [{"name": f"kube-api-access-{number}"}], **pod(main)}, model="ten")
+        made["metadata"]["annotations"]["example.com/seen"] = str(number)
+        made["metadata"] |= {"labels": {"index": str(number)}, "name": f"vllm-{number}"}
+        return made
+
+    assert essence(of_replica(1)) == essence(of_replica(2))
+
+
+@pytest.mark.parametrize("odd", [None, [], "x", 0])
+def test_essence_of_what_is_no_pod(odd: Any) -> None:
+    nothing = {"metadata": {"annotations": {}, "labels": {}}, "spec": {}}
+    assert essence({"metadata": odd, "spec": odd}) == nothing
+    assert essence({"spec": {"containers": odd}})["spec"] == {"containers": odd}
 
 
 @pytest.mark.parametrize("maker", [PATCH, WEBHOOK])

@@ -1,0 +1,154 @@
+"""Decisions are remembered for what they depend on, and for nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from kubectl_llmfit.catalog import Catalog
+from kubectl_llmfit.catalog.boards import load_boards
+from kubectl_llmfit.core.drivers.auto import Published
+from kubectl_llmfit.core.model import Model
+from kubectl_llmfit.core.reasons import Refused
+from kubectl_llmfit.core.rewrite.decision import Inject
+from tests.webhook.hosting import Cluster
+from tests.webhook.pods import MODEL, Object, pod
+from webhook.reviews.decisions import LARGEST_BYTES, REMEMBERED, Decisions
+from webhook.reviews.models import Models
+
+
+class Counting(Models):
+    """Counts how often a decision asks for its model, which each one does once."""
+
+    def __init__(self) -> None:
+        super().__init__(Catalog())
+        self.asked = 0
+
+    def resolve(self, selector: str) -> Model:
+        self.asked += 1
+        return super().resolve(selector)
+
+
+class Desk:
+    def __init__(self) -> None:
+        self.models = Counting()
+        self.cluster = Cluster(namespaces={"a": {"metadata": {}}, "b": {"metadata": {}}})
+        self.decisions = Decisions(self.models, load_boards([]), self.cluster)
+
+    async def made_anew(self, obj: Object, namespace: str = "a") -> bool:
+        """Decides; whether that was more than remembering."""
+        before = self.models.asked
+        await self.decisions.over(obj, namespace)
+        return self.models.asked > before
+
+
+def run(test: Callable[[Desk], Awaitable[None]]) -> None:
+    async def inside() -> None:
+        await test(Desk())
+
+    asyncio.run(inside())
+
+
+def test_pods_of_a_workload_are_decided_once() -> None:
+    async def test(desk: Desk) -> None:
+        first, second = pod(), pod()
+        second["metadata"]["generateName"] = "other-"
+        second["spec"]["volumes"] = [{"name": "kube-api-access-x"}]
+        assert await desk.made_anew(first)
+        assert not await desk.made_anew(second)
+        assert await desk.decisions.over(first, "a") is await desk.decisions.over(second, "a")
+
+    run(test)
+
+
+def annotated(desk: Desk, obj: Object) -> None:
+    obj["metadata"]["annotations"]["llmfit.ai/min-tps"] = "9"
+
+
+def with_another_command(desk: Desk, obj: Object) -> None:
+    obj["spec"]["containers"][0]["command"].append("--dtype=float32")
+
+
+def in_a_namespace_with_defaults(desk: Desk, obj: Object) -> None:
+    desk.cluster.namespaces["a"] = {"metadata": {"annotations": {"llmfit.ai/min-tps": "9"}}}
+
+
+def with_other_slices(desk: Desk, obj: Object) -> None:
+    desk.cluster.publishes = Published({("llmfit.ai", "gpu"): 1})
+
+
+def in_another_version(desk: Desk, obj: Object) -> None:
+    desk.cluster.api_version = "resource.k8s.io/v1beta2"
+
+
+CHANGES = [
+    annotated,
+    with_another_command,
+    in_a_namespace_with_defaults,
+    with_other_slices,
+    in_another_version,
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_counts_is_decided_anew(change: Callable[[Desk, Object], None]) -> None:
+    async def test(desk: Desk) -> None:
+        obj = pod()
+        before = await desk.decisions.over(copy.deepcopy(obj), "a")
+        change(desk, obj)
+        assert await desk.made_anew(obj)
+        after = await desk.decisions.over(obj, "a")
+        assert isinstance(before, Inject)
+        assert isinstance(after, Inject)
+        assert before.template != after.template
+
+    run(test)
+
+
+def test_each_namespace_has_its_own_template() -> None:
+    async def test(desk: Desk) -> None:
+        made = [await desk.decisions.over(pod(), name) for name in ("a", "b")]
+        assert [each.template["metadata"]["namespace"] for each in made if isinstance(each, Inject)]
+        assert made[0] != made[1]
+
+    run(test)
+
+
+def test_refusals_are_remembered_as_well() -> None:
+    async def test(desk: Desk) -> None:
+        for anew in (True, False):
+            before = desk.models.asked
+            with pytest.raises(Refused) as caught:
+                await desk.decisions.over(pod("no/such-model"), "a")
+            assert [each.reason.token for each in caught.value.problems] == ["unknown-model"]
+            assert (desk.models.asked > before) is anew
+
+    run(test)
+
+
+def test_memory_is_bounded() -> None:
+    async def test(desk: Desk) -> None:
+        large = pod()
+        large["spec"]["containers"][0]["env"] = [{"name": "X", "value": "x" * LARGEST_BYTES}]
+        assert await desk.made_anew(large)
+        assert await desk.made_anew(large)
+        assert await desk.made_anew(pod())
+        for number in range(REMEMBERED):
+            await desk.made_anew(pod(min_tps=f"1.{number:03d}"))
+        assert await desk.made_anew(pod())
+
+    run(test)
+
+
+def test_a_search_is_foreseen() -> None:
+    models = Models(Catalog())
+    assert models.is_quick(MODEL)
+    assert models.is_quick(f" {MODEL.upper()} ")
+    assert not models.is_quick("no/such-model")
+    for _ in range(2):
+        with pytest.raises(Refused):
+            models.resolve("no/such-model")
+    assert models.is_quick("no/such-model")
