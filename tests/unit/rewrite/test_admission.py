@@ -217,7 +217,7 @@ def test_essence_is_the_same_for_the_pods_of_a_workload() -> None:
 
 @pytest.mark.parametrize("odd", [None, [], "x", 0])
 def test_essence_of_what_is_no_pod(odd: Any) -> None:
-    nothing = {"metadata": {"annotations": {}, "labels": {}}, "spec": {}}
+    nothing: Object = {"metadata": {"annotations": {}, "labels": {}}, "spec": {}}
     assert essence({"metadata": odd, "spec": odd}) == nothing
     assert essence({"spec": {"containers": odd}})["spec"] == {"containers": odd}
 
