@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import threading
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -141,6 +142,43 @@ def test_memory_is_bounded() -> None:
         assert await desk.made_anew(pod())
 
     run(test)
+
+
+class Slow(Models):
+    """A catalog whose searches take until they are let go."""
+
+    def __init__(self) -> None:
+        super().__init__(Catalog())
+        self.at_it = 0
+        self.let_go = threading.Event()
+
+    def resolve(self, selector: str) -> Model:
+        if not self.is_quick(selector):
+            self.at_it += 1
+            assert self.let_go.wait(20)
+        return super().resolve(selector)
+
+
+def test_a_search_keeps_nobody_else_waiting() -> None:
+    """And there is one at a time, however many ask for one."""
+
+    async def test() -> None:
+        models = Slow()
+        cluster = Cluster(namespaces={"a": {"metadata": {}}})
+        decisions = Decisions(models, load_boards([]), cluster)
+        searches = [
+            asyncio.create_task(decisions.over(pod(f"no/such-model-{number}"), "a"))
+            for number in range(3)
+        ]
+        while not models.at_it:
+            await asyncio.sleep(0.005)
+        assert isinstance(await decisions.over(pod(), "a"), Inject)
+        assert models.at_it == 1
+        models.let_go.set()
+        answers = await asyncio.gather(*searches, return_exceptions=True)
+        assert [type(each) for each in answers] == [Refused] * 3
+
+    asyncio.run(test())
 
 
 def test_a_search_is_foreseen() -> None:
