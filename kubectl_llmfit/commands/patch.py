@@ -126,8 +126,9 @@ def command(ctx: click.Context, /, targets: Sequence[str], **given: Any) -> None
     TYPE/NAME, or TYPE with names, -l or --all, patches workloads of the cluster: the generated
     ResourceClaimTemplate is made first, then the workload is changed as it was read. -f and -k
     patch files and kustomizations: the template is put in front of the workload, and every other
-    byte stays.
+    byte stays. A lone - is standard input.
     """
+    targets, given = workload_flags.with_standard_input(targets, given)
     workload_flags.check(ctx, targets, given)
     if given["api_version"]:
         formats.check_one_of("--api-version", given["api_version"], API_VERSIONS)

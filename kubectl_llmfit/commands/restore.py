@@ -55,6 +55,7 @@ def command(ctx: click.Context, /, targets: Sequence[str], **given: Any) -> None
     it any more, old ReplicaSets and ControllerRevisions included, to which a rollback may lead; in
     files it goes with the last workload of -f or -k that names it.
     """
+    targets, given = workload_flags.with_standard_input(targets, given)
     workload_flags.check(ctx, targets, given)
     if targets:
         _restore_live(ctx, workload_flags.words(ctx, targets, given), given)

@@ -17,6 +17,8 @@ from kubectl_llmfit.patching.changing import CLIENT, DRY_RUNS, NO_DRY_RUN, SERVE
 SUFFIXES = {NO_DRY_RUN: "", CLIENT: " (dry run)", SERVER: " (server dry run)"}
 """What kubectl puts behind a message, by the value of --dry-run."""
 
+STDIN = "-"
+
 BARE = {"--dry-run": CLIENT}
 """What a flag means that stands without a value."""
 
@@ -131,6 +133,15 @@ def printing(command: Decorated) -> Decorated:
             "KUBECTL_EXTERNAL_DIFF names another program than diff.",
         ),
     )
+
+
+def with_standard_input(
+    named: Sequence[str], given: Mapping[str, Any]
+) -> tuple[Sequence[str], dict[str, Any]]:
+    """The command line with a lone ``-`` read as ``-f -``."""
+    if tuple(named) != (STDIN,):
+        return named, dict(given)
+    return (), {**given, "filenames": (*given["filenames"], STDIN)}
 
 
 def check(ctx: click.Context, named: Sequence[str], given: Mapping[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -152,6 +153,26 @@ def test_kind_that_is_not_known(run: Run, tmp_path: Path) -> None:
     assert "server.serving.example.com/s patched\n" in told.err
     (container,) = list(yaml.safe_load_all(told.out))[1]["spec"]["worker"]["spec"]["containers"]
     assert container["resources"] == {"claims": [{"name": "llmfit"}]}
+
+
+class Piped(io.StringIO):
+    """Standard input that is a pipe."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.buffer = io.BytesIO(text.encode())
+
+
+@pytest.mark.parametrize("command", ["patch", "restore"])
+@pytest.mark.parametrize("words", [("-",), ("-f", "-")], ids=" ".join)
+def test_standard_input(
+    run: Run, monkeypatch: pytest.MonkeyPatch, command: str, words: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr("sys.stdin", Piped(DEPLOYMENT))
+    done = run(command, *words)
+    assert done.code == 0, done.err
+    assert ("ResourceClaimTemplate" in done.out) == (command == "patch")
+    assert "deployment.apps/vllm" in done.err
 
 
 WRONG = [
