@@ -155,20 +155,12 @@ def test_kind_that_is_not_known(run: Run, tmp_path: Path) -> None:
     assert container["resources"] == {"claims": [{"name": "llmfit"}]}
 
 
-class Piped(io.StringIO):
-    """Standard input that is a pipe."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
-        self.buffer = io.BytesIO(text.encode())
-
-
 @pytest.mark.parametrize("command", ["patch", "restore"])
 @pytest.mark.parametrize("words", [("-",), ("-f", "-")], ids=" ".join)
 def test_standard_input(
     run: Run, monkeypatch: pytest.MonkeyPatch, command: str, words: tuple[str, ...]
 ) -> None:
-    monkeypatch.setattr("sys.stdin", Piped(DEPLOYMENT))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(DEPLOYMENT.encode())))
     done = run(command, *words)
     assert done.code == 0, done.err
     assert ("ResourceClaimTemplate" in done.out) == (command == "patch")
