@@ -66,7 +66,10 @@ class Api:
         self, item: Object, *, field_manager: str = FIELD_MANAGER, dry_run: bool = False
     ) -> Object:
         """``item`` created or updated by server-side apply; what the server made of it."""
-        arguments = ["apply", "--server-side", f"--field-manager={field_manager}", "-f", "-"]
+        # Server-side apply refuses unknown fields by itself; kubectl's own check of them would
+        # fetch the schema first.
+        arguments = ["apply", "--server-side", "--validate=false", "-f", "-"]
+        arguments.append(f"--field-manager={field_manager}")
         return self._write(arguments, dry_run, stdin=json.dumps(item))
 
     def patch(

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from kubectl_llmfit.cluster.api import Api, Object
 from kubectl_llmfit.cluster.kubectl import NO_SUCH_TYPE, ApiError
 from kubectl_llmfit.core import reasons
 from kubectl_llmfit.core.claims.objects import API_VERSIONS
-from kubectl_llmfit.core.drivers.devices import devices_of
 from kubectl_llmfit.core.reasons import Problem, refuse
-from kubectl_llmfit.core.rewrite.surroundings import Surroundings
+
+if TYPE_CHECKING:
+    # The answer is asked for before what reads it is loaded, so that kubectl starts the sooner.
+    from kubectl_llmfit.core.rewrite.surroundings import Surroundings
 
 _GROUP = "resource.k8s.io"
 CLASSES, SLICES, NODES = "deviceclasses", "resourceslices", "nodes"
@@ -77,6 +80,9 @@ def _one_by_one(api: Api, version: str, kinds: Sequence[str]) -> Offer:
 
 
 def _surroundings(by_kind: Mapping[str, Sequence[Object]]) -> Surroundings:
+    from kubectl_llmfit.core.drivers.devices import devices_of
+    from kubectl_llmfit.core.rewrite.surroundings import Surroundings
+
     classes, slices, nodes = (by_kind.get(kind) for kind in (CLASSES, SLICES, NODES))
     return Surroundings(
         device_classes=None if classes is None else _device_classes(classes),

@@ -84,6 +84,12 @@ def test_dry_run_of_apply_writes_nothing(api: Api, sandbox: Sandbox) -> None:
     assert stored(sandbox) is None
 
 
+def test_apply_refuses_a_field_that_the_server_does_not_know(api: Api, sandbox: Sandbox) -> None:
+    with pytest.raises(ApiError, match="colour: field not declared in schema"):
+        api.apply({**config_map(sandbox, a="1"), "colour": "red"})
+    assert stored(sandbox) is None
+
+
 def test_patches_all_or_nothing(api: Api, sandbox: Sandbox) -> None:
     made = sandbox.create(config_map(sandbox, a="1", b="2"))
     version = made["metadata"]["resourceVersion"]
