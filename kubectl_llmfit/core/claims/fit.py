@@ -156,7 +156,7 @@ def _sentence(wanted: _Wanted, plan: ClaimPlan, devices: Sequence[Device], most:
             f"{''.join(f' that share {attribute}' for attribute in shared)}, and no node has more "
             f"than {most:g} that meet it, of the {len(own)} that {who} publishes"
         )
-    lacking = [(each, wanted.shortfalls(each)) for each in own if not wanted.meets(each)]
+    lacking = [(each, found) for each in own if (found := wanted.shortfalls(each))]
     if not lacking:
         return lead
     device, found = min(lacking, key=lambda pair: distance(pair[1]))

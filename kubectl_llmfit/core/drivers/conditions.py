@@ -6,7 +6,7 @@ instead of passing over the device. So every look-up of a value stands behind a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -284,6 +284,6 @@ def distance(shortfalls: Iterable[Shortfall]) -> float:
 
 def _shown(value: Any) -> str:
     """An attribute's value for a sentence."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return "of another type"
     return quoted(str(value))

@@ -18,6 +18,8 @@ from kubectl_llmfit.core.sizing.amounts import parse_quantity
 
 Object = Mapping[str, Any]
 
+# Types of attributes that conditions are put on.
+_COMPARED = ("string", "int", "bool")
 # Effects of a taint that keep a device from claims which do not tolerate it.
 _KEEPS_AWAY = ("NoSchedule", "NoExecute")
 
@@ -39,16 +41,16 @@ class Device:
     fields: Object
 
     def attribute(self, domain: str, name: str) -> Any:
-        """A str, int or bool, a mapping for any other type, ``None`` where it has none."""
+        """A str, int or bool, a dict for any other type, ``None`` where it has none."""
         value = _qualified(self.fields.get("attributes"), self.driver, domain, name)
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             return None
-        return next((value[kind] for kind in ("string", "int", "bool") if kind in value), value)
+        return next((value[kind] for kind in _COMPARED if kind in value), value)
 
     def capacity(self, domain: str, name: str) -> Decimal | None:
         """The amount of a capacity; ``None`` where it has none."""
         entry = _qualified(self.fields.get("capacity"), self.driver, domain, name)
-        return parse_quantity(entry.get("value")) if isinstance(entry, Mapping) else None
+        return parse_quantity(entry.get("value")) if isinstance(entry, dict) else None
 
     @property
     def taints(self) -> tuple[str, ...]:
@@ -73,7 +75,7 @@ class Device:
 
 def devices_of(slices: Iterable[Object]) -> tuple[Device, ...]:
     """The devices of ``slices``, in their order."""
-    specs = [spec for each in slices if isinstance(spec := each.get("spec"), Mapping)]
+    specs = [spec for each in slices if isinstance(spec := each.get("spec"), dict)]
     newest: dict[tuple[Any, Any], int] = {}
     for spec in specs:
         pool = _pool(spec)
@@ -117,7 +119,7 @@ def _generation(spec: Object) -> int:
 
 def _qualified(values: Any, driver: str, domain: str, name: str) -> Any:
     """What ``values`` hold under ``name`` of ``domain``."""
-    if not isinstance(values, Mapping):
+    if not isinstance(values, dict):
         return None
     if domain == driver and name in values:
         return values[name]
