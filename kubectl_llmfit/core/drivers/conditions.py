@@ -51,11 +51,21 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class _OfAttribute(Condition):
-    """A condition on the attribute ``name`` of ``domain``."""
+class _OfName(Condition):
+    """A condition on what a device publishes as ``name`` in ``domain``.
+
+    One record for all, since each more would cost every start of the program: ``wanted`` is what
+    the value is held against, and ``words`` say what that is, where a class needs them.
+    """
 
     domain: str
     name: str
+    wanted: Any = None
+    words: str = ""
+
+
+class _OfAttribute(_OfName):
+    """A condition on an attribute."""
 
     @property
     def _has(self) -> str:
@@ -123,116 +133,99 @@ class IsTrue(_OfValue):
         return None if value is True else Shortfall(1.0, f"is not {self.name}")
 
 
-@dataclass(frozen=True)
 class Is(_OfValue):
-    """The attribute, which has to be there, is ``text``: what kind of device it is."""
-
-    text: str
+    """The attribute, which has to be there, is the text ``wanted``: what kind of device it is."""
 
     @property
     def cel(self) -> str:
         """The CEL text."""
-        return f"{self._value} == {cel.literal(self.text)}"
+        return f"{self._value} == {cel.literal(self.wanted)}"
 
     def _shortfall(self, value: Any) -> Shortfall | None:
-        if value == self.text:
+        if value == self.wanted:
             return None
-        return Shortfall(_OTHER_KIND, f"has {self.name} {_shown(value)} and not {self.text}")
+        return Shortfall(_OTHER_KIND, f"has {self.name} {_shown(value)} and not {self.wanted}")
 
 
 class IsNot(Is):
-    """The attribute, which has to be there, is anything but ``text``."""
+    """The attribute, which has to be there, is anything but the text ``wanted``."""
 
     @property
     def cel(self) -> str:
         """The CEL text."""
-        return f"{self._value} != {cel.literal(self.text)}"
+        return f"{self._value} != {cel.literal(self.wanted)}"
 
     def _shortfall(self, value: Any) -> Shortfall | None:
-        return Shortfall(1.0, f"has {self.name} {self.text}") if value == self.text else None
+        return Shortfall(1.0, f"has {self.name} {self.wanted}") if value == self.wanted else None
 
 
-@dataclass(frozen=True)
 class OneOf(_OfValue):
-    """The attribute, which has to be there, is one of ``texts``; ``words`` say what these are."""
-
-    texts: tuple[str, ...]
-    words: str
+    """The attribute, which has to be there, is one of a tuple of texts, which ``words`` name."""
 
     @property
     def cel(self) -> str:
         """The CEL text."""
-        return f"{self._value} in {cel.listed(self.texts)}"
+        return f"{self._value} in {cel.listed(self.wanted)}"
 
     def _shortfall(self, value: Any) -> Shortfall | None:
-        if value in self.texts:
+        if value in self.wanted:
             return None
-        if len(self.texts) == 1:
-            return Shortfall(1.0, f"has {self.name} {_shown(value)}, not {quoted(self.texts[0])}")
-        return Shortfall(1.0, f"is none of the {len(self.texts)} {self.words}")
+        if len(self.wanted) == 1:
+            return Shortfall(1.0, f"has {self.name} {_shown(value)}, not {quoted(self.wanted[0])}")
+        return Shortfall(1.0, f"is none of the {len(self.wanted)} {self.words}")
 
 
-@dataclass(frozen=True)
 class AtLeast(_OfValue):
-    """The attribute, which has to be there, is an int of ``number`` or more, in ``unit``."""
-
-    number: int
-    unit: str
+    """The attribute, which has to be there, is an int of ``wanted`` or more; ``words`` the unit."""
 
     @property
     def cel(self) -> str:
         """The CEL text."""
-        return f"{self._value} >= {self.number}"
+        return f"{self._value} >= {self.wanted}"
 
     def _shortfall(self, value: Any) -> Shortfall | None:
         if isinstance(value, bool) or not isinstance(value, int):
             return Shortfall(1.0, f"publishes no number as {self.name}")
-        if value >= self.number:
+        if value >= self.wanted:
             return None
         return Shortfall(
-            1 - max(value, 0) / self.number, f"has {value} of {self.number} {self.unit}"
+            1 - max(value, 0) / self.wanted, f"has {value} of {self.wanted} {self.words}"
         )
 
 
-@dataclass(frozen=True)
-class HasMemory(Condition):
-    """The device has a capacity called memory in ``domain``."""
-
-    domain: str
+class HasCapacity(_OfName):
+    """The device has the capacity."""
 
     @property
     def cel(self) -> str:
         """The CEL text."""
-        return f"'memory' in {cel.capacity(self.domain)}"
+        return f"{cel.literal(self.name)} in {cel.capacity(self.domain)}"
 
     def shortfalls(self, device: Device) -> tuple[Shortfall, ...]:
-        """That it publishes no memory."""
-        if device.capacity(self.domain, "memory") is None:
-            return (Shortfall(1.0, "publishes no memory"),)
+        """That it publishes none."""
+        if device.capacity(self.domain, self.name) is None:
+            return (Shortfall(1.0, f"publishes no {self.name}"),)
         return ()
 
 
-@dataclass(frozen=True)
-class MemoryAtLeast(HasMemory):
-    """The memory, which has to be there, is ``memory_bytes`` or more."""
-
-    memory_bytes: int
+class BytesAtLeast(HasCapacity):
+    """The capacity, which has to be there, is ``wanted`` bytes or more."""
 
     @property
     def cel(self) -> str:
         """The CEL text."""
-        quantity = cel.literal(memory_quantity(self.memory_bytes))
-        return f"{cel.capacity(self.domain)}.memory.compareTo(quantity({quantity})) >= 0"
+        quantity = cel.literal(memory_quantity(self.wanted))
+        return f"{cel.capacity(self.domain)}.{self.name}.compareTo(quantity({quantity})) >= 0"
 
     def shortfalls(self, device: Device) -> tuple[Shortfall, ...]:
-        """How much memory is missing."""
-        has = device.capacity(self.domain, "memory")
+        """How much is missing."""
+        has = device.capacity(self.domain, self.name)
         if has is None:
             return super().shortfalls(device)
-        if has >= self.memory_bytes:
+        if has >= self.wanted:
             return ()
-        shown, needed = memory_quantity(int(has)), memory_quantity(self.memory_bytes)
-        return (Shortfall(1 - float(has) / self.memory_bytes, f"has {shown} of {needed} memory"),)
+        shown, needed = memory_quantity(int(has)), memory_quantity(self.wanted)
+        return (Shortfall(1 - float(has) / self.wanted, f"has {shown} of {needed} {self.name}"),)
 
 
 @dataclass(frozen=True)

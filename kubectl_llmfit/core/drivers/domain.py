@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from kubectl_llmfit.core.drivers.conditions import (
     All,
     AnyOf,
+    BytesAtLeast,
     Condition,
     Has,
-    HasMemory,
+    HasCapacity,
     Is,
     Lacks,
-    MemoryAtLeast,
     OneOf,
 )
 
@@ -47,10 +47,10 @@ class Domain:
         """The device lacks ``attribute``, or ``condition`` on it holds."""
         return AnyOf((self.lacks(attribute), condition))
 
-    def memory(self, memory_bytes: int) -> tuple[HasMemory, MemoryAtLeast]:
+    def memory(self, memory_bytes: int) -> tuple[HasCapacity, BytesAtLeast]:
         """The guarded memory floor, as two conditions."""
-        return HasMemory(self.name), self.memory_at_least(memory_bytes)
+        return HasCapacity(self.name, "memory"), self.memory_at_least(memory_bytes)
 
-    def memory_at_least(self, memory_bytes: int) -> MemoryAtLeast:
+    def memory_at_least(self, memory_bytes: int) -> BytesAtLeast:
         """The memory, which has to be there, is ``memory_bytes`` or more."""
-        return MemoryAtLeast(self.name, memory_bytes)
+        return BytesAtLeast(self.name, "memory", memory_bytes)

@@ -12,14 +12,14 @@ from kubectl_llmfit.core.drivers.conditions import (
     All,
     AnyOf,
     AtLeast,
+    BytesAtLeast,
     Condition,
     Has,
-    HasMemory,
+    HasCapacity,
     Is,
     IsNot,
     IsTrue,
     Lacks,
-    MemoryAtLeast,
     OneOf,
 )
 from kubectl_llmfit.core.drivers.devices import Device, devices_of, published
@@ -39,6 +39,10 @@ def device(capacity: Any = None, **attributes: Any) -> Device:
     if capacity is not None:
         fields["capacity"] = {"memory": {"value": capacity}}
     return Device(D, "gpu-0", "a", fields)
+
+
+def _memory(memory_bytes: int) -> Condition:
+    return BytesAtLeast(D, "memory", memory_bytes)
 
 
 FAST = OneOf(D, "model", ("X", "Y"), "boards known to be fast enough")
@@ -89,26 +93,29 @@ TABLE: list[Any] = [
     pytest.param(
         AtLeast(D, "bw", 1, "GB/s"), device(bw=True), "publishes no number as bw", id="bool"
     ),
-    pytest.param(HasMemory(D), device("1"), "", id="memory"),
-    pytest.param(HasMemory(D), device(), "publishes no memory", id="no-memory"),
-    pytest.param(MemoryAtLeast(D, 24 * GI), device("24Gi"), "", id="exactly"),
-    pytest.param(MemoryAtLeast(D, 24 * GI), device("25769803776"), "", id="in-bytes"),
+    pytest.param(HasCapacity(D, "memory"), device("1"), "", id="memory"),
+    pytest.param(HasCapacity(D, "memory"), device(), "publishes no memory", id="no-memory"),
+    pytest.param(_memory(24 * GI), device("24Gi"), "", id="exactly"),
+    pytest.param(_memory(24 * GI), device("25769803776"), "", id="in-bytes"),
     pytest.param(
-        MemoryAtLeast(D, 24 * GI), device("24575Mi"), "has 24575Mi of 24Gi memory", id="a-mi-less"
+        _memory(24 * GI),
+        device("24575Mi"),
+        "has 24575Mi of 24Gi memory",
+        id="a-mi-less",
     ),
-    pytest.param(MemoryAtLeast(D, 24 * GI), device("24G"), "has 22889Mi of 24Gi memory", id="GB"),
-    pytest.param(MemoryAtLeast(D, GI), device("0"), "has 0Gi of 1Gi memory", id="unreadable"),
+    pytest.param(_memory(24 * GI), device("24G"), "has 22889Mi of 24Gi memory", id="GB"),
+    pytest.param(_memory(GI), device("0"), "has 0Gi of 1Gi memory", id="unreadable"),
     pytest.param(
         All((Has(D, "model"), FAST)), device(), "publishes no model", id="all-says-a-thing-once"
     ),
     pytest.param(
-        All((MemoryAtLeast(D, 24 * GI), FAST)),
+        All((_memory(24 * GI), FAST)),
         device("15Gi", model="Z"),
         "has 15Gi of 24Gi memory and is none of the 2 boards known to be fast enough",
         id="all-says-everything",
     ),
     pytest.param(
-        AnyOf((All((FAST, MemoryAtLeast(D, 24 * GI))), Is(D, "model", "Z"))),
+        AnyOf((All((FAST, _memory(24 * GI))), Is(D, "model", "Z"))),
         device("23Gi", model="X"),
         "has 23Gi of 24Gi memory",
         id="any-says-the-nearest",
@@ -135,7 +142,7 @@ SIMPLE: st.SearchStrategy[Condition] = st.one_of(
     st.builds(IsNot, st.just(D), NAMES, st.sampled_from(["x", "y"])),
     st.builds(OneOf, st.just(D), NAMES, st.just(("x", "z")), st.just("asked for")),
     st.builds(AtLeast, st.just(D), NAMES, st.integers(1, 3), st.just("GB/s")),
-    st.builds(MemoryAtLeast, st.just(D), st.integers(1, 3).map(lambda gi: gi * GI)),
+    st.builds(_memory, st.integers(1, 3).map(lambda gi: gi * GI)),
 )
 CONDITIONS = st.recursive(
     SIMPLE,
