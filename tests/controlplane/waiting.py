@@ -1,5 +1,6 @@
 """Wait for a condition by asking again, with a deadline; never a fixed pause."""
 
+import asyncio
 import time
 from collections.abc import Callable
 from typing import TypeVar
@@ -41,3 +42,16 @@ def wait_for(
             raise WaitTimeoutError(message) from last
         time.sleep(pause)
         pause = min(pause * 1.5, LONGEST_PAUSE)
+
+
+async def eventually(
+    condition: Callable[[], Value], timeout: float = 20.0, what: str | Callable[[], str] = ""
+) -> Value:
+    """``wait_for`` in a coroutine: the event loop goes on between two questions."""
+    deadline = time.monotonic() + timeout
+    while not (value := condition()):
+        if time.monotonic() >= deadline:
+            text = what() if callable(what) else what
+            raise WaitTimeoutError(f"not within {timeout:g} s: {text or condition!r}")
+        await asyncio.sleep(FIRST_PAUSE)
+    return value

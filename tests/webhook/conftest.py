@@ -10,6 +10,12 @@ from tests.webhook.hosting import Hosted, hosted
 from tests.webhook.pods import NAMESPACE
 
 
+@pytest.fixture
+def anyio_backend() -> str:
+    """Tests that are coroutines run on asyncio, as in production."""
+    return "asyncio"
+
+
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosted]:
     with hosted(tmp_path_factory.mktemp("webhook")) as made:

@@ -1,1 +1,1 @@
-"""The API server, as the webhook's own identity sees it."""
+"""The Kubernetes API as the webhook uses it: JSON calls, watches, leadership."""
