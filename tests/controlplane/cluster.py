@@ -9,7 +9,7 @@ from typing import Self
 from tests.controlplane import servers
 from tests.controlplane.binaries import find_programs
 from tests.controlplane.client import ApiClient
-from tests.controlplane.launch import Launcher, write_kubeconfig
+from tests.controlplane.launch import Launcher, is_ready, write_kubeconfig
 from tests.controlplane.processes import ProcessGroup
 from tests.controlplane.versions import DEFAULT_VERSION, resolve
 
@@ -66,6 +66,16 @@ class Cluster:
         """Kill all servers and remove the cluster's folder. Safe to call twice."""
         self.api.close()
         self.group.stop_all()
+
+    def restart(self, server: str) -> None:
+        """Kill a server and start it again; wait until the API server is ready."""
+        self.group.stop(server)
+        self.group.start_again(server)
+        self.wait_ready()
+
+    def wait_ready(self) -> None:
+        """Wait until the API server is ready, after it or etcd was stopped and started again."""
+        self.group.wait_ready("kube-apiserver", lambda: is_ready(self.api), "/readyz")
 
     @property
     def served_versions(self) -> list[str]:

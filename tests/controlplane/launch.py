@@ -64,7 +64,7 @@ class Launcher:
             try:
                 self._run(servers.etcd(self.group.folder, etcd_port))
                 self._run(servers.kube_apiserver(self.version, made, port, etcd_port))
-                self.group.wait_ready("kube-apiserver", partial(_is_ready, api), "/readyz")
+                self.group.wait_ready("kube-apiserver", partial(is_ready, api), "/readyz")
             except ServerFailedError as error:
                 # Someone else took a port in the moment between choosing and using it.
                 if attempt == ATTEMPTS or "address already in use" not in str(error):
@@ -88,7 +88,8 @@ def write_kubeconfig(path: Path, url: str, ca_file: Path, token: str) -> Path:
     return path
 
 
-def _is_ready(api: ApiClient) -> bool:
+def is_ready(api: ApiClient) -> bool:
+    """Whether the API server says so."""
     try:
         return bool(api.request("GET", "/readyz") == "ok")
     except (httpx.HTTPError, ApiError):

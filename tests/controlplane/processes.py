@@ -34,6 +34,7 @@ class ProcessGroup:
         self.logs = self.folder / "logs"
         self.logs.mkdir()
         self.pids: dict[str, int] = {}
+        self._commands: dict[str, tuple[list[str], dict[str, str]]] = {}
         keep = "keep" if os.environ.get(KEEP_VARIABLE) else "remove"
         # Not -m: the module's package would be imported too, which takes its time.
         program = Path(__file__).with_name("supervisor.py")
@@ -61,11 +62,12 @@ class ProcessGroup:
         environment: Mapping[str, str] | None = None,
     ) -> int:
         """Start a server; its output goes to the log of that name. Returns its process id."""
+        self._commands[name] = [str(part) for part in command], dict(environment or {})
         pid = self._ask(
             do="start",
             name=name,
-            command=[str(part) for part in command],
-            environment=dict(environment or {}),
+            command=self._commands[name][0],
+            environment=self._commands[name][1],
             log=str(self.log(name)),
             folder=str(self.folder),
         )
@@ -76,6 +78,10 @@ class ProcessGroup:
         """Kill one server."""
         self._ask(do="stop", name=name)
         del self.pids[name]
+
+    def start_again(self, name: str) -> int:
+        """Start a server that was stopped, with the same command. Returns its process id."""
+        return self.start(name, *self._commands[name])
 
     def stop_all(self) -> None:
         """Kill all servers and remove the folder. Safe to call twice."""

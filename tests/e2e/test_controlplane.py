@@ -217,6 +217,18 @@ def test_pods_stay_on_their_sandbox_nodes(sandbox: Sandbox, cluster: Cluster) ->
         other.close()
 
 
+@pytest.mark.parametrize("server", ["etcd", "kube-apiserver"])
+def test_restarted_server_has_kept_everything(
+    sandbox: Sandbox, cluster: Cluster, server: str
+) -> None:
+    before = cluster.group.pids[server]
+    made = sandbox.create(claim_template("kept", "gpu.nvidia.com"))
+    cluster.restart(server)
+    assert cluster.group.pids[server] != before
+    found = sandbox.api.get(made["apiVersion"], made["kind"], "kept", sandbox.namespace)
+    assert found == made
+
+
 def test_server_accepts_all_samples(cluster: Cluster) -> None:
     """Every sample slice passes validation, unknown fields included."""
     for slices in sample_slices(cluster.version).values():
