@@ -160,14 +160,11 @@ class Client:
         }
         timeout = aiohttp.ClientTimeout(sock_connect=self._call_seconds, sock_read=silence_seconds)
         async with self._request("GET", path, asked, None, _JSON, timeout) as response:
-            async for line in _lines(response.content):
-                event = decoded(line)
-                if not isinstance(event, dict) or not isinstance(event.get("object"), dict):
-                    raise Unavailable(f"watch {path}: an event that is no JSON object")
-                if event.get("type") == "ERROR":
-                    status = event["object"].get("code")
-                    raise failure(status if isinstance(status, int) else 500, event["object"], path)
-                yield str(event.get("type")), event["object"]
+            try:
+                async for line in _lines(response.content):
+                    yield _event(line, f"watch {path}")
+            finally:
+                _cut_off(response)
 
     async def _write(
         self, method: str, path: str, body: Any, content_type: str, dry_run: bool = False
@@ -220,7 +217,8 @@ class Client:
         # Without the cause: the errors of the library hold the headers of the request.
         except TimeoutError:
             raise Unavailable(f"{call}: no answer in time") from None
-        except (aiohttp.ClientError, OSError) as error:
+        # A token's file that can't be read just now is among them.
+        except (aiohttp.ClientError, OSError, ConfigException) as error:
             raise Unavailable(f"{call}: {type(error).__name__}: {error}") from None
 
 
@@ -234,6 +232,24 @@ async def _lines(content: aiohttp.StreamReader) -> AsyncGenerator[bytes, None]:
                 yield line
         if len(rest) > EVENT_MAX_BYTES:
             raise Unavailable(f"an event of a watch is longer than {EVENT_MAX_BYTES} bytes")
+
+
+def _event(line: bytes, call: str) -> tuple[str, Object]:
+    event = decoded(line)
+    if not isinstance(event, dict) or not isinstance(event.get("object"), dict):
+        raise Unavailable(f"{call}: an event that is no JSON object")
+    kind, obj = str(event.get("type")), event["object"]
+    if kind == "ERROR":
+        status = obj.get("code")
+        raise failure(status if isinstance(status, int) else 500, obj, call)
+    return kind, obj
+
+
+def _cut_off(response: aiohttp.ClientResponse) -> None:
+    """Ends a stream without the farewell of TLS, for which nobody would wait."""
+    connection = response.connection
+    if connection is not None and connection.transport is not None:
+        connection.transport.abort()
 
 
 async def _configuration() -> Configuration:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 MESSAGE_MAX = 1000
+_NO_RIGHT = re.compile(r"\bcannot [a-z]+ (?:resource|path) ")
 
 
 class ApiError(Exception):
@@ -28,6 +30,14 @@ class ApiError(Exception):
     def gone(self) -> bool:
         """Whether a resource version or a page's token is too old: the list has to be read anew."""
         return self.status == 410
+
+    @property
+    def lacks_right(self) -> bool:
+        """Whether RBAC is what forbids it, and not a quota or a namespace that ends.
+
+        An API server that has just started says so too, until it has read the roles.
+        """
+        return self.status == 401 or (self.status == 403 and bool(_NO_RIGHT.search(self.message)))
 
 
 class Unavailable(Exception):

@@ -1,1 +1,1 @@
-"""The ResourceClaimTemplates that the webhook makes, and nothing but those."""
+"""The webhook's own ResourceClaimTemplates: made, owned, made again, swept."""
