@@ -6,12 +6,13 @@ import json
 from dataclasses import dataclass
 from typing import Self
 
-from kubectl_llmfit.core.rewrite.decide import TEMPLATE_LABEL
-from webhook.kube.client import FIELD_MANAGER, Object
+from kubectl_llmfit.core.rewrite.generated import TEMPLATE_LABEL
+from kubectl_llmfit.core.rewrite.held import WEBHOOK
+from webhook.kube.client import Object
 from webhook.kube.paths import path
 
 PLURAL = "resourceclaimtemplates"
-OWN = f"{TEMPLATE_LABEL}={FIELD_MANAGER}"
+OWN = f"{TEMPLATE_LABEL}={WEBHOOK.label}"
 """Selects the templates that the webhook has made, and none that ``patch`` has."""
 
 OWNERS_MAX = 50
