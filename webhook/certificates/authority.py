@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from cryptography import x509
-from cryptography.exceptions import InvalidSignature
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
@@ -185,15 +185,22 @@ def signed_by(certificate: x509.Certificate, authority: x509.Certificate) -> boo
     """Whether ``authority`` is the issuer of ``certificate``, by name and by signature."""
     try:
         certificate.verify_directly_issued_by(authority)
-    except (InvalidSignature, ValueError, TypeError):
+    except (InvalidSignature, UnsupportedAlgorithm, ValueError, TypeError):
         return False
     return True
 
 
 def is_own_authority(certificate: x509.Certificate) -> bool:
-    """Whether a certificate names itself as a CA that this module makes."""
+    """Whether a certificate looks like a CA that this module makes."""
     names = certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
-    return any(str(name.value).startswith(f"{AUTHORITY_NAME} ") for name in names)
+    try:
+        constraints = certificate.extensions.get_extension_for_class(x509.BasicConstraints)
+        certificate.extensions.get_extension_for_class(x509.SubjectKeyIdentifier)
+    except (x509.ExtensionNotFound, ValueError):
+        return False
+    return constraints.value.ca and any(
+        str(name.value).startswith(f"{AUTHORITY_NAME} ") for name in names
+    )
 
 
 def _worn(

@@ -8,6 +8,7 @@ import os
 import ssl
 from datetime import datetime
 
+from webhook.certificates.complaint import Complaint
 from webhook.certificates.reload import ServedChain
 
 _log = logging.getLogger(__name__)
@@ -29,7 +30,7 @@ class FileCertificates:
         self.ssl_context: ssl.SSLContext = self._chain.context
         self._files = (certificate_file, key_file)
         self._poll_seconds = poll_seconds
-        self._problem = ""
+        self._complaint = Complaint(_log)
 
     @property
     def ready(self) -> bool:
@@ -53,12 +54,9 @@ class FileCertificates:
         try:
             changed = self._chain.serve(_read(certificate_file), _read(key_file))
         except (OSError, ValueError) as error:
-            problem = f"TLS files {certificate_file} and {key_file}: {error}"
-            if problem != self._problem:
-                _log.error(problem)
-            self._problem = problem
+            self._complaint.say(f"TLS files {certificate_file} and {key_file}: {error}")
             return
-        self._problem = ""
+        self._complaint.over()
         if changed:
             _log.info("serving the certificate of %s until %s", certificate_file, self.expires_at)
 
