@@ -30,6 +30,10 @@ BROKEN_PIPE = 141
         "render": ("kubectl_llmfit.commands.render:command", "Print the claim that fits a model"),
         "patch": ("kubectl_llmfit.commands.patch:command", "Put claims into workloads"),
         "restore": ("kubectl_llmfit.commands.restore:command", "Undo what patch did"),
+        "webhook": (
+            "kubectl_llmfit.commands.webhook:group",
+            "Give pods their claims as they are created",
+        ),
         "models": ("kubectl_llmfit.commands.models:group", "Search the catalog and show a model"),
         "boards": ("kubectl_llmfit.commands.boards:command", "List the boards that are known"),
         "completion": (

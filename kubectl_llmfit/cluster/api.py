@@ -46,7 +46,7 @@ class Api:
     def read(self, target: str, *arguments: str) -> list[Object]:
         """Objects by ``TYPE/NAME``, or of ``TYPE`` with ``arguments`` that select, as kubectl's."""
         found: Object = json.loads(self._kubectl.run(["get", target, *arguments, "--output=json"]))
-        return found["items"] if found.get("kind") == "List" else [found]
+        return _items(found)
 
     def read_kinds(self, kinds: Sequence[str]) -> tuple[list[Object], tuple[Problem, ...]]:
         """All objects of the whole cluster's ``kinds`` that may be read, and why others may not.
@@ -71,6 +71,55 @@ class Api:
         arguments = ["apply", "--server-side", "--validate=false", "-f", "-"]
         arguments.append(f"--field-manager={field_manager}")
         return self._write(arguments, dry_run, stdin=json.dumps(item))
+
+    def apply_all(
+        self,
+        items: Sequence[Object],
+        *,
+        field_manager: str = FIELD_MANAGER,
+        dry_run: bool = False,
+        force_conflicts: bool = False,
+    ) -> list[Object]:
+        """``items`` by server-side apply in their order, by one call; what the server made of them.
+
+        One that is refused stops none of the others; what was refused is the error.
+        """
+        arguments = ["apply", "--server-side", f"--field-manager={field_manager}", "-f", "-"]
+        if force_conflicts:
+            arguments.append("--force-conflicts")
+        return _items(self._write(arguments, dry_run, stdin=_stream(items)))
+
+    def create(self, item: Object, *, dry_run: bool = False) -> Object:
+        """``item`` created; what the server made of it."""
+        return self._write(["create", "-f", "-"], dry_run, stdin=json.dumps(item))
+
+    def delete_all(self, items: Sequence[Object], *, dry_run: bool = False) -> list[str]:
+        """Deletes those of ``items`` that are there, by one call that waits for no finalizer.
+
+        The names of those that were, as kubectl prints them.
+        """
+        mode = ["--dry-run=server"] if dry_run else []
+        arguments = ["delete", "--ignore-not-found", "--wait=false", "--output=name", *mode]
+        return self._kubectl.run([*arguments, "-f", "-"], _stream(items)).split()
+
+    def serves(self, api_version: str) -> bool:
+        """Whether the server has ``api_version``, a group with its version or ``v1``."""
+        try:
+            self.get(f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}")
+        except ApiError as error:
+            if error.status != "NotFound":
+                raise
+            return False
+        return True
+
+    def find(self, path: str) -> Object | None:
+        """What the server answers to GET ``path``; ``None`` where there is nothing."""
+        try:
+            return self.get(path)
+        except ApiError as error:
+            if error.status != "NotFound":
+                raise
+            return None
 
     def patch(
         self,
@@ -113,3 +162,12 @@ class Api:
             if not token:
                 return items
             query["continue"] = token
+
+
+def _stream(items: Sequence[Object]) -> str:
+    return json.dumps({"apiVersion": "v1", "kind": "List", "items": list(items)})
+
+
+def _items(found: Object) -> list[Object]:
+    items: list[Object] = found["items"] if found.get("kind") == "List" else [found]
+    return items

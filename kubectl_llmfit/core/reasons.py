@@ -256,6 +256,12 @@ OVERLOADED = Reason(
     "The webhook has as many reviews at hand as it takes, or is out of time for this one.",
     "Let it be tried again; if it stays so, give the webhook more CPU or more replicas.",
 )
+WEBHOOK_NOT_READY = Reason(
+    "webhook-not-ready",
+    "The admission webhook did not come up in time. No pod is held up by it.",
+    "Mend what the message names, and run `kubectl llmfit webhook install` again; "
+    "`kubectl llmfit webhook status` shows what is missing.",
+)
 INTERNAL_ERROR = Reason(
     "internal-error",
     "A fault of kubectl-llmfit itself. Nothing was done.",
@@ -309,6 +315,7 @@ ALL: tuple[Reason, ...] = (
     TEMPLATE_REFUSED,
     BAD_REVIEW,
     OVERLOADED,
+    WEBHOOK_NOT_READY,
     INTERNAL_ERROR,
 )
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from kubectl_llmfit.cluster.api import FIELD_MANAGER, Api, Object
 from kubectl_llmfit.cluster.kubectl import ApiError
+from kubectl_llmfit.cluster.names import object_name
 from kubectl_llmfit.core import reasons
 from kubectl_llmfit.core.reasons import Problem, Refused
 from kubectl_llmfit.core.rewrite.consequences import Consequence
 from kubectl_llmfit.core.rewrite.live import live_problems
 from kubectl_llmfit.core.rewrite.operations import json_patch
-from kubectl_llmfit.patching.decided import Decided, object_name
+from kubectl_llmfit.patching.decided import Decided
 
 ATTEMPTS = 5
 """How often a workload that others change meanwhile is read and decided anew."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from kubectl_llmfit.cluster.names import object_name
 from kubectl_llmfit.core import reasons
 from kubectl_llmfit.core.claims import yaml
 from kubectl_llmfit.core.claims.header import comment, header
@@ -120,15 +121,6 @@ def decide_restore(workload: Mapping[str, Any], where: str) -> Decided | None:
     if kind_of(workload) is None and UNDO not in annotations:
         return None
     return Decided(workload, object_name(workload), where, (restore(workload),))
-
-
-def object_name(workload: Mapping[str, Any]) -> str:
-    """As kubectl names an object in its messages: ``deployment.apps/vllm``."""
-    group = str(workload.get("apiVersion", "")).rpartition("/")[0]
-    kind = str(workload.get("kind", "")).lower()
-    metadata = workload.get("metadata") or {}
-    name = metadata.get("name") or metadata.get("generateName") or ""
-    return f"{kind}.{group}/{name}" if group else f"{kind}/{name}"
 
 
 def generated(inject: Inject) -> str:

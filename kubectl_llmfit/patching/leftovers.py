@@ -8,11 +8,11 @@ from typing import Any
 
 from kubectl_llmfit.cluster.api import Api, Object
 from kubectl_llmfit.cluster.kubectl import ApiError
+from kubectl_llmfit.cluster.names import object_name
 from kubectl_llmfit.core.reasons import Problem
 from kubectl_llmfit.core.rewrite.generated import TEMPLATE_LABEL
 from kubectl_llmfit.core.rewrite.held import PATCH
 from kubectl_llmfit.core.rewrite.workloads import KINDS
-from kubectl_llmfit.patching.decided import object_name
 
 TEMPLATES = "resourceclaimtemplates.resource.k8s.io"
 

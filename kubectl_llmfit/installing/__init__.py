@@ -1,0 +1,1 @@
+"""The admission webhook in a cluster: its manifests, and putting them there and away again."""
