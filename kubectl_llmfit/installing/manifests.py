@@ -79,7 +79,7 @@ def _built(name: str) -> dict[Key, Object]:
 
 
 def _merged(base: Any, ours: Any, theirs: Any) -> Any:
-    """``ours`` with what ``theirs`` changes in ``base``; only mappings are looked into.
+    """``ours`` with what ``theirs`` changes in ``base``; lists of one length item by item.
 
     Raises:
         ValueError: both change one value, each in its own way.
@@ -88,7 +88,10 @@ def _merged(base: Any, ours: Any, theirs: Any) -> Any:
         return ours
     if ours == base:
         return theirs
-    if not all(isinstance(each, dict) for each in (base, ours, theirs)):
+    sides = (base, ours, theirs)
+    if all(isinstance(each, list) for each in sides) and len(base) == len(ours) == len(theirs):
+        return [_merged(*items) for items in zip(*sides, strict=True)]
+    if not all(isinstance(each, dict) for each in sides):
         raise ValueError(f"two overlays change one value: {base!r} to {ours!r} and to {theirs!r}")
     merged = {
         name: _merged(base.get(name, _ABSENT), ours.get(name, _ABSENT), theirs.get(name, _ABSENT))

@@ -76,7 +76,7 @@ def status(api: Api, warnings: Callable[[], list[str]]) -> list[Check]:
     Raises:
         Refused: the cluster could not be asked at all.
     """
-    configuration: Object | None | Check
+    configuration: Object | Check | None
     configuration = _tried("configuration", lambda: api.find(CONFIGURATION_PATH))
     if isinstance(configuration, Check):
         checks = [configuration]

@@ -15,7 +15,7 @@ from kubectl_llmfit.installing.manifests import CONFIGURATION, OVERLAYS, objects
 from kubectl_llmfit.version import __version__
 from tests.controlplane.build import GoMissingError
 from tests.manifests.building import BUILT, NAMES, kustomize, pinned_kubectl, source, together
-from tests.unit.commandline import run
+from tests.unit.commandline import Run
 
 PAIRS = [*itertools.combinations(OVERLAYS, 2), OVERLAYS, OVERLAYS[::-1]]
 
@@ -55,13 +55,13 @@ def test_overlays_together_are_kustomize_s_components(
 
 
 @pytest.mark.parametrize("overlay", [None, *OVERLAYS], ids=str)
-def test_install_prints_what_kubectl_builds(overlay: str | None, kubectl: Path) -> None:
+def test_install_prints_what_kubectl_builds(overlay: str | None, kubectl: Path, run: Run) -> None:
     built = list(yaml.safe_load_all(kustomize(kubectl, source(overlay or "base"))))
     flags = ["--overlay", overlay] if overlay else []
     as_yaml = run("webhook", "install", "--dry-run=client", "-o", "yaml", *flags)
-    assert by_name(list(yaml.safe_load_all(as_yaml.out))) == by_name(built)
+    assert by_name(list(yaml.safe_load_all(as_yaml.stdout()))) == by_name(built)
     as_json = run("webhook", "install", "--dry-run=client", "-o", "json", *flags)
-    assert by_name(json.loads(as_json.out)["items"]) == by_name(built)
+    assert by_name(json.loads(as_json.stdout())["items"]) == by_name(built)
 
 
 @pytest.mark.parametrize("overlays", [(), *((each,) for each in OVERLAYS), OVERLAYS], ids="+".join)
