@@ -17,6 +17,9 @@ DEFAULT_TIMEOUT = "15s"
 """Longest wait for one answer, where the user's flags say nothing: an API server that does not
 answer at all should not hang the command."""
 
+FIELD_CONFLICT = "FieldConflict"
+"""Status of a server-side apply that would change what another manager has set."""
+
 _STATUS_RE = re.compile(
     r"^Error from server(?: \((\w+)\))?: (.*?)(?=^Error from server|\Z)", re.MULTILINE | re.DOTALL
 )
@@ -26,6 +29,9 @@ _UNREACHABLE_RE = re.compile(
     r"|\bEOF$",
     re.IGNORECASE,
 )
+_CONFLICT = "Apply failed with "
+# Server-side apply: which manager owns which field; a paragraph of advice follows.
+_CONFLICT_RE = re.compile(rf"{_CONFLICT}\d+ conflicts?: .*?(?=\nPlease review|\Z)", re.DOTALL)
 # What kubectl asks when a server is given without any way to log in.
 _PROMPT = "Please enter "
 _UNAUTHORIZED = "You must be logged in to the server"
@@ -137,8 +143,7 @@ def _failure(output: str, printed: str) -> ApiError:
         said = f"the API server could not be reached: {said}"
         return ApiError(_problem(reasons.CLUSTER_UNREACHABLE, said), "Unreachable")
     said = said or "kubectl failed without a word"
-    status = NO_SUCH_TYPE if _NO_TYPE in said else ""
-    return ApiError(_problem(reasons.CLUSTER_ERROR, said), status)
+    return ApiError(_problem(reasons.CLUSTER_ERROR, said), _status(said))
 
 
 def _answer(status: str, said: str) -> Problem:
@@ -157,5 +162,14 @@ def _problem(reason: Reason, said: str) -> Problem:
 
 def _last_lines(output: str) -> str:
     """The error itself: klog lines that kubectl prints on its way there are left out."""
+    if conflict := _CONFLICT_RE.search(output):
+        return conflict.group()
     lines = [line for line in output.splitlines() if not re.match(r"^[EWI]\d{4} ", line)]
     return "\n".join(lines[-3:])
+
+
+def _status(said: str) -> str:
+    """A word for those of kubectl's own refusals that callers tell apart."""
+    if said.startswith(_CONFLICT):
+        return FIELD_CONFLICT
+    return NO_SUCH_TYPE if _NO_TYPE in said else ""

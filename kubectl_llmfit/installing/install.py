@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kubectl_llmfit.cluster.api import FIELD_MANAGER, Api, Object
+from kubectl_llmfit.cluster.kubectl import FIELD_CONFLICT, ApiError
 from kubectl_llmfit.core import reasons
 from kubectl_llmfit.core.reasons import Problem, Refused, refuse
 from kubectl_llmfit.installing import manifests
@@ -73,12 +74,18 @@ class Installer:
         return self.api.find(f"/api/v1/namespaces/{manifests.NAMESPACE}") is None
 
     def _apply(self, items: Sequence[Object]) -> list[Object]:
-        return self.api.apply_all(
-            items,
-            field_manager=self.field_manager,
-            dry_run=self.dry_run,
-            force_conflicts=self.force_conflicts,
-        )
+        try:
+            return self.api.apply_all(
+                items,
+                field_manager=self.field_manager,
+                dry_run=self.dry_run,
+                force_conflicts=self.force_conflicts,
+            )
+        except ApiError as error:
+            if error.status != FIELD_CONFLICT:
+                raise
+            said = f"{error.problems[0].sentence}; --force-conflicts takes the fields over"
+            raise ApiError(Problem(reasons.CLUSTER_ERROR, said), error.status) from None
 
     def _check_kinds(self, wanted: Sequence[Object]) -> None:
         """An overlay whose kinds the cluster lacks is refused before anything is changed."""
