@@ -30,10 +30,11 @@ _PROMPT = "$ "
 _FENCE = re.compile(r"( *)(`{3,}|~{3,})(.*)")
 # A stage of a pipeline or list that runs kubectl, but neither this plugin nor krew.
 _OTHER_KUBECTL = re.compile(r"(?:^|[|;&])\s*kubectl\s+(?!(?:llmfit|krew)\b)")
-# What makes the plugin itself look at a cluster: a driver to find, a workload to patch.
+# What makes the plugin itself look at a cluster: a driver to find, a workload to patch, the
+# webhook.
 _PLUGIN_LOOKS = re.compile(
     r"\bkubectl\s+llmfit\s(?:[^|;&]*--driver[ =]auto\b"
-    r"|(?:patch|restore)\s+[a-z]+/|patch\s[^|;&]*--all\b)"
+    r"|(?:patch|restore)\s+[a-z]+/|patch\s[^|;&]*--all\b|webhook\s(?![^|;&]*--dry-run=client))"
 )
 _PLUGIN = re.compile(r"(?:^|[|;&])\s*kubectl\s+llmfit\b")
 

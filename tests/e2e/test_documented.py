@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,11 @@ from tests.docs import blocks
 from tests.docs.blocks import Block, Step
 from tests.docs.examples import examples
 from tests.docs.running import Shell, open_shell
+from tests.e2e.webhook_pods import Answers, Kubelets, remove_everything
 
 BLOCKS = [block for block in blocks.all_blocks() if block.is_for_cluster]
 EXAMPLES = [each.step for each in examples() if each.step.needs_cluster]
+_WEBHOOK = "kubectl llmfit webhook "
 
 
 @pytest.fixture
@@ -33,6 +36,24 @@ def shell(cluster: Cluster, sandbox: Sandbox, tmp_path: Path) -> Shell:
     return dataclasses.replace(opened, env=environment)
 
 
+@pytest.fixture
+def webhook(cluster: Cluster, shell: Shell, tmp_path: Path) -> Iterator[None]:
+    """What stands in for the pods of the admission webhook, wherever that is to be installed."""
+    with Kubelets(cluster) as kubelets, Answers(cluster, tmp_path) as answers:
+        answers.redirect()
+        kubelets.also += [answers.trust, answers.lead]
+        yield
+        remove_everything(cluster)
+
+
+def _prepare(step: Step, shell: Shell, request: pytest.FixtureRequest) -> None:
+    """Commands that are about the webhook find it installed, but for its installation."""
+    if step.command.startswith(_WEBHOOK):
+        request.getfixturevalue("webhook")
+        if not step.command.startswith(f"{_WEBHOOK}install"):
+            shell.check(Step(f"{_WEBHOOK}install", None))
+
+
 def test_there_are_some() -> None:
     """The promise of the README and of the help: a pipe into kubectl apply."""
     steps = [*EXAMPLES, *(step for block in BLOCKS for step in block.steps)]
@@ -42,14 +63,18 @@ def test_there_are_some() -> None:
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.place)
-def test_documented_commands(block: Block, shell: Shell) -> None:
+def test_documented_commands(block: Block, shell: Shell, request: pytest.FixtureRequest) -> None:
+    _prepare(block.steps[0], shell, request)
     for step in block.steps:
         shell.check(step)
 
 
 @pytest.mark.parametrize("step", EXAMPLES, ids=lambda step: step.command)
-def test_examples_of_the_help(step: Step, shell: Shell, sandbox: Sandbox) -> None:
+def test_examples_of_the_help(
+    step: Step, shell: Shell, sandbox: Sandbox, request: pytest.FixtureRequest
+) -> None:
     """The workloads that the examples name are those of the documents' files."""
+    _prepare(step, shell, request)
     sandbox.kubectl("apply", "-f", str(shell.folder / "deployment.yaml"))
     if "llmfit restore" in step.command:
         shell.run("kubectl llmfit patch deployment/vllm")

@@ -8,6 +8,7 @@ installation comes, which leaves that as it is.
 from __future__ import annotations
 
 import base64
+import contextlib
 import datetime as dt
 import json
 import ssl
@@ -25,10 +26,13 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from kubectl_llmfit.installing.manifests import NAME, NAMESPACE
 from tests.controlplane.client import ApiClient, ApiError, Object
 from tests.controlplane.cluster import Cluster
+from tests.controlplane.waiting import wait_for
 
 CONFIGURATIONS = ("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration")
+LEASE = ("coordination.k8s.io/v1", "Lease")
 TEMPLATE = f"{NAME}-0123456789ab"
 WARNING = "llmfit: claims 1 device of gpu.nvidia.com (claim-added)"
+LEADER = "llmfit-webhook-5f7d9-x2v4q"
 _PAUSE = 0.05
 
 
@@ -64,8 +68,8 @@ class Kubelets:
                 for each in self.also:
                     each(self._api)
             except ApiError as error:
-                # Objects come and go under our hands.
-                if error.code not in (404, 409):
+                # Objects come and go under our hands, and nothing is made in a namespace that ends.
+                if error.code not in (403, 404, 409):
                     raise
 
     def _look_after(self, pod: Object) -> None:
@@ -116,6 +120,17 @@ class Answers:
         found = api.find(*CONFIGURATIONS, NAME)
         if found is not None and "caBundle" not in found["webhooks"][0]["clientConfig"]:
             set_trust(api, self.authority, self.port)
+
+    def lead(self, api: ApiClient) -> None:
+        """Holds the Lease, as one of the replicas would."""
+        meta = {"name": NAME, "namespace": NAMESPACE}
+        lease: Object = {"apiVersion": LEASE[0], "kind": LEASE[1], "metadata": meta}
+        now = dt.datetime.now(dt.UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+        spec = {"holderIdentity": LEADER, "leaseDurationSeconds": 15, "renewTime": now}
+        if api.find(*LEASE, NAME, NAMESPACE) is None:
+            api.create({**lease, "spec": spec})
+        else:
+            api.patch(lease, {"spec": spec})
 
 
 def set_trust(api: ApiClient, authority: bytes, port: int) -> None:
@@ -193,11 +208,45 @@ def _certificates(folder: Path) -> tuple[bytes, Path]:
     return authority, path
 
 
+# Whatever the webhook's namespace may hold, owners before what they own.
+_CONTENTS = (
+    ("apps/v1", "Deployment"),
+    ("apps/v1", "ReplicaSet"),
+    ("v1", "Pod"),
+    ("v1", "Service"),
+    ("discovery.k8s.io/v1", "EndpointSlice"),
+    ("v1", "ServiceAccount"),
+    ("v1", "Secret"),
+    ("v1", "ConfigMap"),
+    ("v1", "Event"),
+    ("policy/v1", "PodDisruptionBudget"),
+    ("networking.k8s.io/v1", "NetworkPolicy"),
+    ("rbac.authorization.k8s.io/v1", "Role"),
+    ("rbac.authorization.k8s.io/v1", "RoleBinding"),
+    LEASE,
+)
+
+
 def remove_everything(cluster: Cluster) -> None:
-    """Takes away all that an installation may have left, and waits until it is gone."""
-    for kind in ("MutatingWebhookConfiguration",):
-        cluster.kubectl("delete", kind, NAME, "--ignore-not-found")
-    labelled = "--selector=app.kubernetes.io/part-of=kubectl-llmfit"
-    cluster.kubectl("delete", "clusterroles,clusterrolebindings", labelled)
-    with Kubelets(cluster, ready=False):
-        cluster.kubectl("delete", "namespace", NAMESPACE, "--ignore-not-found", "--timeout=60s")
+    """Takes away all that an installation may have left.
+
+    The namespace is emptied and let go by hand: the namespace controller waits five seconds
+    before it begins.
+    """
+    api = cluster.api
+    ours = "app.kubernetes.io/part-of=kubectl-llmfit"
+    api.delete_all(*CONFIGURATIONS, labelSelector=ours)
+    for role in ("ClusterRole", "ClusterRoleBinding"):
+        api.delete_all("rbac.authorization.k8s.io/v1", role, labelSelector=ours)
+    namespace: Object = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
+    api.delete(namespace)
+    for version, kind in _CONTENTS:
+        if api.find("v1", "Namespace", NAMESPACE) is None:
+            return
+        for each in api.list(version, kind, NAMESPACE):
+            api.delete({"apiVersion": version, "kind": kind, **each}, grace_seconds=0)
+    path = api.path("v1", "Namespace", NAMESPACE)
+    with contextlib.suppress(ApiError):
+        # Unless the controller was faster after all.
+        api.request("PUT", f"{path}/finalize", namespace | {"spec": {"finalizers": []}})
+    wait_for(lambda: api.find("v1", "Namespace", NAMESPACE) is None, what="the namespace's end")
