@@ -86,17 +86,18 @@ class TestRunning:
 # What the webhook calls, and nothing else: group/resource (and name), namespace, verbs.
 ALLOWED = [
     ("resource.k8s.io/resourceslices", "", ("list", "watch")),
+    ("resource.k8s.io/deviceclasses", "", ("list", "watch")),
     (
         "resource.k8s.io/resourceclaimtemplates",
         "",
         ("get", "list", "watch", "create", "patch", "delete"),
     ),
-    ("/pods", "", ("list", "watch")),
-    ("/namespaces", "", ("list", "watch")),
+    ("/pods", "", ("list",)),
+    ("/namespaces", "", ("get", "list", "watch")),
     (
         "admissionregistration.k8s.io/mutatingwebhookconfigurations/llmfit-webhook",
         "",
-        ("get", "patch"),
+        ("get", "patch", "watch"),
     ),
     ("coordination.k8s.io/leases", NAMESPACE, ("create",)),
     ("coordination.k8s.io/leases/llmfit-webhook", NAMESPACE, ("get", "update")),
@@ -107,6 +108,7 @@ FORBIDDEN = [
     ("resource.k8s.io/resourceclaimtemplates", "", "update"),
     ("resource.k8s.io/resourceclaims", "", "list"),
     ("/pods", "", "get"),
+    ("/pods", "", "watch"),
     ("/pods", "", "create"),
     ("/pods", "", "patch"),
     ("/pods", "", "delete"),

@@ -131,7 +131,7 @@ def deployment(available: int) -> Any:
 
 
 def lease(seconds_ago: int, holder: str = "replica-1") -> Any:
-    renewed = (NOW - dt.timedelta(seconds=seconds_ago)).isoformat()
+    renewed = (dt.datetime.now(dt.UTC) - dt.timedelta(seconds=seconds_ago)).isoformat()
     return {"spec": {"holderIdentity": holder, "leaseDurationSeconds": 15, "renewTime": renewed}}
 
 
@@ -181,21 +181,23 @@ def test_ca_bundle_that_is_no_base64() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "state", "said"),
+    ("seconds_ago", "holder", "state", "said"),
     [
-        (lease(3), "ok", "replica-1, renewed "),
-        (lease(-30), "ok", "replica-1, renewed 0 s ago"),
-        (lease(90), "unknown", "replica-1 renewed its Lease "),
-        (lease(1, holder=""), "unknown", "no replica holds the Lease"),
-        (None, "unknown", "no replica holds the Lease"),
+        pytest.param(3, "replica-1", "ok", "replica-1, renewed ", id="renewed"),
+        pytest.param(-30, "replica-1", "ok", "replica-1, renewed 0 s ago", id="clock ahead"),
+        pytest.param(90, "replica-1", "unknown", "replica-1 renewed its Lease 9", id="too old"),
+        pytest.param(1, "", "unknown", "no replica holds the Lease", id="released"),
     ],
-    ids=["renewed", "clock ahead", "not renewed", "released", "none"],
 )
-def test_leader(found: Any, state: str, said: str) -> None:
+def test_leader(seconds_ago: int, holder: str, state: str, said: str) -> None:
     """Reviews are answered without one, so it never fails the whole."""
-    check = look({LEASE_PATH: found})["leader"]
+    check = look({LEASE_PATH: lease(seconds_ago, holder)})["leader"]
     assert check.state == state
     assert check.detail.startswith(said)
+
+
+def test_no_lease_yet() -> None:
+    assert look({LEASE_PATH: None})["leader"].state == "unknown"
 
 
 def test_replicas_that_do_not_come_up() -> None:
