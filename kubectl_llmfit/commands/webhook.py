@@ -11,17 +11,15 @@ import click
 from kubectl_llmfit.cluster.api import FIELD_MANAGER, Api, Object
 from kubectl_llmfit.cluster.kubectl import Kubectl
 from kubectl_llmfit.cluster.names import object_name
-from kubectl_llmfit.console import formats, streams
+from kubectl_llmfit.console import formats, objects, streams
 from kubectl_llmfit.console.cluster_flags import handed_on, kubectl_flags
 from kubectl_llmfit.console.command import KubectlCommand, KubectlGroup
 from kubectl_llmfit.console.completion import one_of
 from kubectl_llmfit.console.table import table
 from kubectl_llmfit.core import reasons
-from kubectl_llmfit.core.claims import yaml
 from kubectl_llmfit.core.reasons import quoted, refuse
 from kubectl_llmfit.installing import manifests
 
-FORMATS = ("yaml", "json", "name")
 NO_DRY_RUN, CLIENT, SERVER = "none", "client", "server"
 DRY_RUNS = (NO_DRY_RUN, CLIENT, SERVER)
 _SUFFIXES = {NO_DRY_RUN: "", CLIENT: " (dry run)", SERVER: " (server dry run)"}
@@ -93,8 +91,8 @@ _dry_run = click.option(
 @click.option(
     "-o",
     "--output",
-    help=f"Output format. One of: ({', '.join(FORMATS)}). If empty, a line an object.",
-    shell_complete=one_of(FORMATS),
+    help=f"Output format. One of: ({', '.join(objects.FORMATS)}). If empty, a line an object.",
+    shell_complete=one_of(objects.FORMATS),
 )
 @kubectl_flags
 @click.pass_context
@@ -108,7 +106,7 @@ def install(ctx: click.Context, /, overlays: Sequence[str], **given: Any) -> Non
         formats.check_one_of("--overlay", overlay, manifests.OVERLAYS)
     formats.check_one_of("--dry-run", given["dry_run"], DRY_RUNS)
     formats.check_one_of("--wait", given["wait"], _TRUE_OR_FALSE)
-    formats.check(given["output"], FORMATS)
+    formats.check(given["output"], objects.FORMATS)
     wait_seconds = _seconds(given["timeout"]) if given["wait"] == "true" else 0
     if not wait_seconds and "fail-closed" in overlays and given["dry_run"] == NO_DRY_RUN:
         raise click.UsageError(
@@ -234,12 +232,8 @@ def status(ctx: click.Context, /, output: str | None, **_global: Any) -> None:
 
 def _print(items: Sequence[Object], output: str | None, done: str) -> None:
     """``items`` as kubectl prints several, or a line each that says what was ``done``."""
-    if output == "yaml":
-        streams.write(yaml.dump_all([yaml.dump(each) for each in items]))
-    elif output == "json":
-        streams.write(formats.as_json({"apiVersion": "v1", "kind": "List", "items": list(items)}))
-    elif output == "name":
-        streams.write("".join(f"{object_name(each)}\n" for each in items))
+    if output:
+        streams.write(objects.text(items, output))
     else:
         for each in items:
             streams.line(f"{object_name(each)} {done}")

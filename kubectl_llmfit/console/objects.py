@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kubectl_llmfit.cluster.names import object_name
 from kubectl_llmfit.console import formats
 from kubectl_llmfit.core.claims import yaml
-from kubectl_llmfit.patching.decided import object_name
 
 FORMATS = ("yaml", "json", "name")
 

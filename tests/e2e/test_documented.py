@@ -16,7 +16,7 @@ from tests.docs import blocks
 from tests.docs.blocks import Block, Step
 from tests.docs.examples import examples
 from tests.docs.running import Shell, open_shell
-from tests.e2e.webhook_pods import Answers, Kubelets, remove_everything
+from tests.e2e.webhook_pods import Kubelets, Replica, remove_everything
 
 BLOCKS = [block for block in blocks.all_blocks() if block.is_for_cluster]
 EXAMPLES = [each.step for each in examples() if each.step.needs_cluster]
@@ -39,9 +39,9 @@ def shell(cluster: Cluster, sandbox: Sandbox, tmp_path: Path) -> Shell:
 @pytest.fixture
 def webhook(cluster: Cluster, shell: Shell, tmp_path: Path) -> Iterator[None]:
     """What stands in for the pods of the admission webhook, wherever that is to be installed."""
-    with Kubelets(cluster) as kubelets, Answers(cluster, tmp_path) as answers:
-        answers.redirect()
-        kubelets.also += [answers.trust, answers.lead]
+    with Kubelets(cluster) as kubelets, Replica(cluster, tmp_path) as replica:
+        replica.redirect()
+        kubelets.also += [replica.trust, replica.lead]
         yield
         remove_everything(cluster)
 

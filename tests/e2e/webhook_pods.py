@@ -1,8 +1,8 @@
 """What stands in for the webhook's pods, since no kubelet runs here.
 
 The pods that the Deployment makes are real; a thread says that they are ready, and confirms their
-end. Reviews reach a process on loopback: the Service is of type ExternalName before the
-installation comes, which leaves that as it is.
+end. Reviews reach a real webhook on loopback that reads its certificate from files: the Service is
+of type ExternalName before the installation comes, which leaves that as it is.
 """
 
 from __future__ import annotations
@@ -11,27 +11,23 @@ import base64
 import contextlib
 import datetime as dt
 import json
-import ssl
+import secrets
+import sys
 import threading
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
-
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
+from typing import Self
 
 from kubectl_llmfit.installing.manifests import NAME, NAMESPACE
 from tests.controlplane.client import ApiClient, ApiError, Object
 from tests.controlplane.cluster import Cluster
 from tests.controlplane.waiting import wait_for
+from tests.webhook.pki import Pki
 
+ROOT = Path(__file__).parents[2]
 CONFIGURATIONS = ("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration")
 LEASE = ("coordination.k8s.io/v1", "Lease")
-TEMPLATE = f"{NAME}-0123456789ab"
-WARNING = "llmfit: claims 1 device of gpu.nvidia.com (claim-added)"
 LEADER = "llmfit-webhook-5f7d9-x2v4q"
 _PAUSE = 0.05
 
@@ -81,21 +77,24 @@ class Kubelets:
             self._api.patch_status(pod, {"phase": "Running", "conditions": [ready], **address})
 
 
-class Answers:
-    """A webhook on loopback that gives each pod a claim and a warning, behind its own CA."""
+class Replica:
+    """The webhook as a process on loopback, with a certificate from files."""
 
     def __init__(self, cluster: Cluster, folder: Path) -> None:
+        self._cluster = cluster
         self._api = cluster.api
-        self.authority, chain = _certificates(folder)
-        self._server = ThreadingHTTPServer(("localhost", 0), _Handler)
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(chain)
-        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
-        self.port = int(self._server.server_address[1])
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._name = f"webhook-{secrets.token_hex(3)}"
+        pki = Pki(folder, f"{NAME}.{NAMESPACE}.svc")
+        self.authority = pki.authority.read_bytes()
+        command = [
+            sys.executable, "-m", "webhook", "--bind-address=127.0.0.1", "--tls-port=0",
+            "--plain-port=0", f"--tls-cert-file={pki.certificate}", f"--tls-key-file={pki.key}",
+        ]  # fmt: skip
+        cluster.run(self._name, command, {"PYTHONPATH": str(ROOT)})
+        cluster.group.wait_ready(self._name, self._listening, "the webhook listens")
+        self.port: int = self._listening()[0]["tls_port"]
 
     def __enter__(self) -> Self:
-        self._thread.start()
         return self
 
     def __exit__(
@@ -104,9 +103,12 @@ class Answers:
         _error: BaseException | None,
         _trace: TracebackType | None,
     ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        self._cluster.group.stop(self._name)
+
+    def _listening(self) -> list[Object]:
+        """The line of its log that says on which ports it listens."""
+        lines = self._cluster.group.log(self._name).read_text().split("\n")[:-1]
+        return [line for line in map(json.loads, lines) if line["message"] == "listening"]
 
     def redirect(self) -> None:
         """Makes the namespace and a Service that leads to loopback, before the installation."""
@@ -143,69 +145,6 @@ def set_trust(api: ApiClient, authority: bytes, port: int) -> None:
         {"op": "replace", "path": f"{client}/service/port", "value": port},
     ]
     api.patch(named, operations, "json")
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self) -> None:
-        review = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        claim = {"name": "llmfit", "resourceClaimTemplateName": TEMPLATE}
-        resources = "/spec/containers/0/resources"
-        patch = [
-            {"op": "add", "path": "/spec/resourceClaims", "value": [claim]},
-            {"op": "add", "path": f"{resources}/claims", "value": [{"name": "llmfit"}]},
-        ]
-        response: dict[str, Any] = {
-            "uid": review["request"]["uid"],
-            "allowed": True,
-            "warnings": [WARNING],
-            "patchType": "JSONPatch",
-            "patch": base64.b64encode(json.dumps(patch).encode()).decode(),
-        }
-        head = {"apiVersion": review["apiVersion"], "kind": review["kind"]}
-        body = json.dumps(head | {"response": response}).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_words: Any) -> None:
-        """Says nothing: the test's output is for the test."""
-
-
-def _certificates(folder: Path) -> tuple[bytes, Path]:
-    """A CA in PEM, and a file with a serving certificate and its key."""
-    ca_key, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "the tests' webhook CA")])
-    now = dt.datetime.now(dt.UTC)
-
-    def builder(subject: x509.Name, public_key: ec.EllipticCurvePublicKey) -> Any:
-        return (
-            x509.CertificateBuilder()
-            .subject_name(subject)
-            .issuer_name(name)
-            .public_key(public_key)
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(now - dt.timedelta(days=1))
-            .not_valid_after(now + dt.timedelta(days=30))
-        )
-
-    is_ca = x509.BasicConstraints(ca=True, path_length=None)
-    ca = builder(name, ca_key.public_key()).add_extension(is_ca, True).sign(ca_key, hashes.SHA256())
-    host = x509.SubjectAlternativeName([x509.DNSName(f"{NAME}.{NAMESPACE}.svc")])
-    leaf = builder(x509.Name([]), key.public_key())
-    leaf = leaf.add_extension(host, True).sign(ca_key, hashes.SHA256())
-    private = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    )
-    path = folder / "serving.pem"
-    path.write_bytes(leaf.public_bytes(serialization.Encoding.PEM) + private)
-    authority: bytes = ca.public_bytes(serialization.Encoding.PEM)
-    return authority, path
 
 
 # Whatever the webhook's namespace may hold, owners before what they own.
