@@ -8,10 +8,13 @@ from typing import Any
 from urllib.parse import urlencode
 
 from kubectl_llmfit.cluster.kubectl import ApiError, Kubectl
-from kubectl_llmfit.core.reasons import Problem
+from kubectl_llmfit.core.reasons import Problem, Refused
 
 FIELD_MANAGER = "kubectl-llmfit"
 PAGE_SIZE = 500
+
+NO_DRY_RUN, CLIENT, SERVER = "none", "client", "server"
+DRY_RUNS = (NO_DRY_RUN, CLIENT, SERVER)
 
 Object = dict[str, Any]
 
@@ -171,3 +174,17 @@ def _stream(items: Sequence[Object]) -> str:
 def _items(found: Object) -> list[Object]:
     items: list[Object] = found["items"] if found.get("kind") == "List" else [found]
     return items
+
+
+def read_targets(
+    api: Api, targets: Sequence[tuple[str, ...]]
+) -> tuple[list[Object], list[Problem]]:
+    """The objects of ``targets`` (each the words behind ``kubectl get``), and what was not read."""
+    found: list[Object] = []
+    problems: list[Problem] = []
+    for target in targets:
+        try:
+            found += api.read(*target)
+        except Refused as refused:
+            problems += refused.problems
+    return found, problems

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from kubectl_llmfit.catalog import Catalog
-from kubectl_llmfit.catalog.boards import load_boards
-from kubectl_llmfit.console import flags, formats, results, workload_flags
-from kubectl_llmfit.console.cluster_flags import kubectl_flags
+from kubectl_llmfit.console import flags, formats, streams, workload_flags
+from kubectl_llmfit.console.cluster_flags import handed_on, kubectl_flags
 from kubectl_llmfit.console.command import KubectlCommand
 from kubectl_llmfit.console.completion import complete_model, one_of
 from kubectl_llmfit.core.claims.objects import API_VERSIONS
 from kubectl_llmfit.core.request import Sourced
-from kubectl_llmfit.core.rewrite.inputs import Knowledge, Wishes
-from kubectl_llmfit.patching.changing import read_targets
-from kubectl_llmfit.patching.live import Live, patch_live
+
+if TYPE_CHECKING:
+    # What decides is loaded by who needs it: in a cluster, kubectl asks meanwhile.
+    from kubectl_llmfit.core.rewrite.inputs import Knowledge, Wishes
 
 _DONE = "patched"
 
@@ -139,12 +138,18 @@ def command(ctx: click.Context, /, targets: Sequence[str], **given: Any) -> None
 
 
 def _knowledge(given: Mapping[str, Any]) -> Knowledge:
+    from kubectl_llmfit.catalog import Catalog
+    from kubectl_llmfit.catalog.boards import load_boards
+    from kubectl_llmfit.core.rewrite.inputs import Knowledge
+
     catalog = Catalog.open(given["catalog_files"])
     boards = load_boards(given["board_files"])
     return Knowledge(catalog.resolve, catalog.exact, lambda: boards)
 
 
 def _wishes(ctx: click.Context, given: Mapping[str, Any]) -> Wishes:
+    from kubectl_llmfit.core.rewrite.inputs import Wishes
+
     model = given["model"]
     return Wishes(
         layer=flags.layer(ctx),
@@ -156,6 +161,7 @@ def _wishes(ctx: click.Context, given: Mapping[str, Any]) -> Wishes:
 
 
 def _patch_manifests(ctx: click.Context, given: Mapping[str, Any]) -> None:
+    from kubectl_llmfit.console import results
     from kubectl_llmfit.patching.manifests import patch_manifests
 
     wishes, knowledge = _wishes(ctx, given), _knowledge(given)
@@ -173,18 +179,24 @@ def _patch_live(
     from concurrent.futures import ThreadPoolExecutor
     from dataclasses import replace
 
+    from kubectl_llmfit.cluster.api import Api, read_targets
     from kubectl_llmfit.cluster.discovery import CLASSES, NODES, SLICES, discover
+    from kubectl_llmfit.cluster.kubectl import Kubectl
 
-    writer = results.writer(ctx, given)
+    api = Api(Kubectl(handed_on(ctx), streams.note))
     with ThreadPoolExecutor() as pool:
         # kubectl takes longer to start than the server to answer: both wait beside our own work.
-        discovering = pool.submit(discover, writer.api, (CLASSES, SLICES, NODES))
-        reading = pool.submit(read_targets, writer.api, words)
+        discovering = pool.submit(discover, api, (CLASSES, SLICES, NODES))
+        reading = pool.submit(read_targets, api, words)
         wishes, knowledge = _wishes(ctx, given), _knowledge(given)
+        from kubectl_llmfit.console import results
+        from kubectl_llmfit.patching.live import Live, patch_live
+
         offer = discovering.result()
         workloads, problems = reading.result()
     if not given["api_version"]:
         wishes = replace(wishes, api_version=offer.api_version)
+    writer = results.writer(ctx, given)
     live = Live(writer, offer, wishes, knowledge, given["template_path"])
     tell = results.teller(given)
     voice = results.voice(given, _DONE)

@@ -7,12 +7,13 @@ from typing import Any
 
 import click
 
+from kubectl_llmfit.cluster.api import NO_DRY_RUN, read_targets
 from kubectl_llmfit.console import results, streams, workload_flags
 from kubectl_llmfit.console.cluster_flags import kubectl_flags
 from kubectl_llmfit.console.command import KubectlCommand
 from kubectl_llmfit.core.reasons import Problem
 from kubectl_llmfit.core.rewrite.decision import Restore
-from kubectl_llmfit.patching.changing import NO_DRY_RUN, Outcome, Writer, read_targets
+from kubectl_llmfit.patching.changing import Outcome, Writer
 from kubectl_llmfit.patching.live import restore_live
 
 _DONE = "restored"

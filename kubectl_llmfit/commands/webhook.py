@@ -91,8 +91,8 @@ _dry_run = click.option(
 @click.option(
     "-o",
     "--output",
-    help=f"Output format. One of: ({', '.join(objects.FORMATS)}). If empty, a line an object.",
-    shell_complete=one_of(objects.FORMATS),
+    help=f"Output format. One of: ({', '.join(formats.OBJECT_FORMATS)}). If empty, a line an object.",
+    shell_complete=one_of(formats.OBJECT_FORMATS),
 )
 @kubectl_flags
 @click.pass_context
@@ -106,7 +106,7 @@ def install(ctx: click.Context, /, overlays: Sequence[str], **given: Any) -> Non
         formats.check_one_of("--overlay", overlay, manifests.OVERLAYS)
     formats.check_one_of("--dry-run", given["dry_run"], DRY_RUNS)
     formats.check_one_of("--wait", given["wait"], _TRUE_OR_FALSE)
-    formats.check(given["output"], objects.FORMATS)
+    formats.check(given["output"], formats.OBJECT_FORMATS)
     wait_seconds = _seconds(given["timeout"]) if given["wait"] == "true" else 0
     if not wait_seconds and "fail-closed" in overlays and given["dry_run"] == NO_DRY_RUN:
         raise click.UsageError(

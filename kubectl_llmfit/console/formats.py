@@ -10,6 +10,9 @@ from kubectl_llmfit.core import reasons
 from kubectl_llmfit.core.claims import yaml
 from kubectl_llmfit.core.reasons import quoted, refuse
 
+OBJECT_FORMATS = ("yaml", "json", "name")
+"""What -o takes where Kubernetes objects are printed."""
+
 
 def check(output: str | None, formats: Sequence[str]) -> None:
     """Raises ``Refused`` (``invalid-value``) unless ``output`` is empty or one of ``formats``."""

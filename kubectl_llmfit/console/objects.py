@@ -9,11 +9,9 @@ from kubectl_llmfit.cluster.names import object_name
 from kubectl_llmfit.console import formats
 from kubectl_llmfit.core.claims import yaml
 
-FORMATS = ("yaml", "json", "name")
-
 
 def text(objects: Sequence[Mapping[str, Any]], output: str) -> str:
-    """``objects`` in one of ``FORMATS``; keys sorted, as kubectl has them.
+    """``objects`` in one of ``formats.OBJECT_FORMATS``; keys sorted, as kubectl has them.
 
     Several are documents of one stream in YAML, a List in JSON, and lines of TYPE/NAME. None at
     all are a List without items in JSON.

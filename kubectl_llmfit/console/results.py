@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kubectl_llmfit.cluster.api import Api
+from kubectl_llmfit.cluster.api import CLIENT, SERVER, Api
 from kubectl_llmfit.cluster.kubectl import Kubectl
 from kubectl_llmfit.console import formats, objects, streams, workload_flags
 from kubectl_llmfit.console.cluster_flags import handed_on
 from kubectl_llmfit.console.patched import Voice, report, unsaid
 from kubectl_llmfit.core.reasons import Problem, Refused
 from kubectl_llmfit.core.rewrite.consequences import Consequence
-from kubectl_llmfit.patching.changing import CLIENT, SERVER, Outcome, Tell, Writer, silent
+from kubectl_llmfit.patching.changing import Outcome, Tell, Writer, silent
 from kubectl_llmfit.patching.decided import Decided, as_dict
 from kubectl_llmfit.patching.decided import objects as objects_of
 from kubectl_llmfit.patching.live import template_as_it_is

@@ -7,12 +7,10 @@ from typing import Any
 
 import click
 
-from kubectl_llmfit.cluster.api import FIELD_MANAGER
+from kubectl_llmfit.cluster.api import CLIENT, DRY_RUNS, FIELD_MANAGER, NO_DRY_RUN, SERVER
 from kubectl_llmfit.console import flags, formats
 from kubectl_llmfit.console.completion import one_of
 from kubectl_llmfit.console.flags import Decorated
-from kubectl_llmfit.console.objects import FORMATS
-from kubectl_llmfit.patching.changing import CLIENT, DRY_RUNS, NO_DRY_RUN, SERVER
 
 SUFFIXES = {NO_DRY_RUN: "", CLIENT: " (dry run)", SERVER: " (server dry run)"}
 """What kubectl puts behind a message, by the value of --dry-run."""
@@ -122,8 +120,8 @@ def printing(command: Decorated) -> Decorated:
             "-o",
             "--output",
             help="Print the workloads as they are then, instead of messages. One of: "
-            f"({', '.join(FORMATS)}).",
-            shell_complete=one_of(FORMATS),
+            f"({', '.join(formats.OBJECT_FORMATS)}).",
+            shell_complete=one_of(formats.OBJECT_FORMATS),
         ),
         click.option(
             "--diff",
@@ -169,7 +167,7 @@ def check(ctx: click.Context, named: Sequence[str], given: Mapping[str, Any]) ->
     if given["backup"] and not given["in_place"]:
         raise click.UsageError("--backup goes with --in-place only", ctx)
     formats.check_one_of("--dry-run", given["dry_run"], DRY_RUNS)
-    formats.check(given["output"], FORMATS)
+    formats.check(given["output"], formats.OBJECT_FORMATS)
 
 
 def words(

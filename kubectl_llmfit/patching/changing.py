@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from kubectl_llmfit.cluster.api import FIELD_MANAGER, Api, Object
+from kubectl_llmfit.cluster.api import CLIENT, FIELD_MANAGER, NO_DRY_RUN, SERVER, Api, Object
 from kubectl_llmfit.cluster.kubectl import ApiError
 from kubectl_llmfit.cluster.names import object_name
 from kubectl_llmfit.core import reasons
@@ -17,9 +17,6 @@ from kubectl_llmfit.patching.decided import Decided
 
 ATTEMPTS = 5
 """How often a workload that others change meanwhile is read and decided anew."""
-
-NO_DRY_RUN, CLIENT, SERVER = "none", "client", "server"
-DRY_RUNS = (NO_DRY_RUN, CLIENT, SERVER)
 
 Decide = Callable[[Object], Decided | None]
 """What becomes of a workload; ``None`` for an object that is none of ours."""
@@ -68,20 +65,6 @@ class Outcome:
     def changes_nothing(self) -> bool:
         """Whether the workload is as it was, say since the server put everything back."""
         return self.objects[-1:] == (self.before,)
-
-
-def read_targets(
-    api: Api, targets: Sequence[tuple[str, ...]]
-) -> tuple[list[Object], list[Problem]]:
-    """The objects of ``targets`` (each the words behind ``kubectl get``), and what was not read."""
-    found: list[Object] = []
-    problems: list[Problem] = []
-    for target in targets:
-        try:
-            found += api.read(*target)
-        except Refused as refused:
-            problems += refused.problems
-    return found, problems
 
 
 def change(writer: Writer, workload: Object, decide: Decide, tell: Tell = silent) -> Outcome:
