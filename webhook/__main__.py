@@ -20,7 +20,7 @@ API = "api"
 
 OK, FAILED, BAD_SETTINGS = 0, 1, 2
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("webhook.main")
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -2,33 +2,85 @@
 
 from __future__ import annotations
 
+import secrets
+import socket
 from collections.abc import Sequence
 
 from kubectl_llmfit.catalog import Catalog
 from kubectl_llmfit.catalog.boards import load_boards
-from kubectl_llmfit.core.claims.objects import V1
-from kubectl_llmfit.core.drivers.auto import Published
 from kubectl_llmfit.version import __version__
 from webhook.certificates import Certificates
 from webhook.certificates.files import FileCertificates
+from webhook.certificates.own import OwnCertificates, OwnSettings
 from webhook.endpoint.app import make_app
 from webhook.endpoint.part import Endpoint
-from webhook.kube.client import Object, Unavailable
+from webhook.kube.client import Client, NoClusterError
+from webhook.kube.lease import Leadership
 from webhook.reviews.decisions import Decisions, Surroundings
 from webhook.reviews.models import Models
 from webhook.reviews.mutate import Mutator
 from webhook.service import Part, Service
 from webhook.settings import BadSettingsError, Settings
-from webhook.templates.keeper import Keeper
+from webhook.state import ClusterState
+from webhook.templates.keeper import Keeper, TemplateKeeper
+from webhook.templates.remake import Remaker
+from webhook.templates.sweep import Sweeper
+
+LEASE = "llmfit-webhook"
+
+
+async def serve(settings: Settings) -> None:
+    """Runs the webhook of a cluster until it is asked to end.
+
+    Raises:
+        BadSettingsError: there is no API server to talk to.
+        Refused: a catalog or board file has mistakes.
+        OSError: a port can't be had.
+    """
+    try:
+        client = await Client.connect()
+    except NoClusterError as error:
+        raise BadSettingsError(str(error)) from None
+    async with client:
+        await connected(settings, client).run()
+
+
+def connected(settings: Settings, client: Client) -> Service:
+    """The service of the cluster that ``client`` reaches.
+
+    Raises:
+        Refused: a catalog or board file has mistakes.
+    """
+    state = ClusterState(client)
+    identity = f"{settings.identity or socket.gethostname()}-{secrets.token_hex(4)}"
+    leadership = Leadership(client, settings.namespace, LEASE, identity)
+    keeper = TemplateKeeper(client, state.templates)
+    certificates = file_certificates(settings) or OwnCertificates(
+        client, lambda: leadership.is_leader, OwnSettings(namespace=settings.namespace)
+    )
+    parts = (
+        state,
+        leadership,
+        Remaker(client, state.templates, keeper, leadership),
+        Sweeper(client, state.templates, leadership),
+    )
+    service = assemble(settings, state, keeper, certificates, parts)
+    service.readiness.add("caches", lambda: state.synced)
+    service.metrics.leader.set_function(lambda: float(leadership.is_leader))
+    service.metrics.templates.set_function(lambda: float(len(state.templates)))
+    return service
 
 
 def assemble(
-    settings: Settings, surroundings: Surroundings, keeper: Keeper, parts: Sequence[Part] = ()
+    settings: Settings,
+    surroundings: Surroundings,
+    keeper: Keeper,
+    certificates: Certificates,
+    parts: Sequence[Part] = (),
 ) -> Service:
-    """The service over a cluster's ``surroundings`` and ``keeper``, with their ``parts``.
+    """The service over ``surroundings`` and ``keeper``, with the ``parts`` that keep them going.
 
     Raises:
-        BadSettingsError: no certificate is named.
         Refused: a catalog or board file has mistakes.
     """
     catalog = Catalog.open([str(path) for path in settings.catalog])
@@ -39,45 +91,16 @@ def assemble(
     if settings.endpoint_port is not None:
         app = make_app(catalog, boards)
         parts = (*parts, Endpoint(app, settings.bind_address or None, settings.endpoint_port))
-    service = Service(settings, mutator, _certificates(settings), parts)
+    service = Service(settings, mutator, certificates, parts)
     release = models.release
     service.metrics.catalog.info({"source": release.source, "models": str(release.models)})
     service.metrics.build.info({"version": __version__})
     return service
 
 
-async def serve(settings: Settings) -> None:
-    """Runs the service until it is asked to end."""
-    await assemble(settings, Alone(), Alone()).run()
-
-
-class Alone:
-    """No cluster is connected: nothing is known of it, and no template can be made."""
-
-    api_version = V1
-
-    def published(self) -> Published | None:
-        """Nothing."""
-        return None
-
-    def namespace(self, name: str) -> Object | None:  # noqa: ARG002
-        """None."""
-        return None
-
-    async def learn_namespace(self, name: str) -> None:
-        """Nothing."""
-
-    def lacks(self, device_class: str) -> bool:  # noqa: ARG002
-        """No."""
-        return False
-
-    async def ensure(self, template: Object, owner: Object | None) -> None:  # noqa: ARG002
-        """Fails."""
-        raise Unavailable("no cluster is connected")
-
-
-def _certificates(settings: Settings) -> Certificates:
+def file_certificates(settings: Settings) -> FileCertificates | None:
+    """Certificates in files, where the settings name some."""
     certificate, key = settings.tls_cert_file, settings.tls_key_file
     if certificate is None or key is None:
-        raise BadSettingsError("--tls-cert-file and --tls-key-file are needed")
+        return None
     return FileCertificates(str(certificate), str(key))

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import signal
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Protocol
 
 from webhook.certificates import Certificates
@@ -49,6 +50,7 @@ class Service:
         self._settings = settings
         self._parts = (certificates, *parts)
         self.readiness.add("certificate", lambda: certificates.ready)
+        self.metrics.certificate_expires.set_function(lambda: _timestamp(certificates.expires_at))
         reviews = Reviews(mutator, self.metrics, _review_bounds(settings))
         address = settings.bind_address or None
         self.tls = Listener(
@@ -111,6 +113,10 @@ async def _until(event: asyncio.Event, parts: Sequence[asyncio.Task[None]]) -> N
     for task in done - {waiting}:
         task.result()
         raise RuntimeError("a part of the webhook ended by itself")
+
+
+def _timestamp(time: datetime | None) -> float:
+    return time.timestamp() if time else 0.0
 
 
 def _review_bounds(settings: Settings) -> ReviewBounds:

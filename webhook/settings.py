@@ -61,8 +61,15 @@ class Settings(BaseSettings):
     plain_port: int = Field(8080, ge=0, le=65535)
     """Port of `/livez`, `/readyz` and `/metrics`, without TLS."""
 
+    namespace: str = "llmfit-system"
+    """Namespace of the webhook's Service, Secret and Lease."""
+
+    identity: str = ""
+    """Name of this replica, in the Lease; empty for the host's."""
+
     tls_cert_file: Path | None = None
-    """Serving certificate and its chain in PEM, given by you; read again when it changes."""
+    """Serving certificate and its chain in PEM, given by you; read again when it changes. Without
+    one the webhook makes its own, and keeps the caBundle of its configuration right."""
 
     tls_key_file: Path | None = None
     """Key of that certificate in PEM."""

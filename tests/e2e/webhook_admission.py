@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import httpx
+
 from tests.controlplane.client import ApiError, Object
 from tests.controlplane.cluster import Cluster
 from tests.controlplane.sandbox import Sandbox
@@ -32,22 +34,22 @@ class Admission:
         self._namespace = f"webhook-{self._id}"
         self._name = f"webhook-{self._id}"
         self._pki = Pki(folder, f"llmfit-webhook.{self._namespace}.svc")
-        environment = {
-            "PYTHONPATH": str(ROOT),
-            "LLMFIT_TEST_URL": cluster.url,
-            "LLMFIT_TEST_CA": str(cluster.ca_file),
-            "LLMFIT_TEST_TOKEN": cluster.token,
-        }
+        self._expose()
         command = [
-            sys.executable, "-m", "tests.e2e.webhook_process", "--bind-address=127.0.0.1",
-            "--tls-port=0", "--plain-port=0", f"--tls-cert-file={self._pki.certificate}",
-            f"--tls-key-file={self._pki.key}", *flags,
+            sys.executable, "-m", "webhook", "--bind-address=127.0.0.1", "--tls-port=0",
+            "--plain-port=0", f"--tls-cert-file={self._pki.certificate}",
+            f"--tls-key-file={self._pki.key}", f"--namespace={self._namespace}", *flags,
         ]  # fmt: skip
-        cluster.run(self._name, command, environment)
-        cluster.group.wait_ready(self._name, lambda: self.lines("listening"), "the webhook listens")
+        cluster.run(self._name, command, {"PYTHONPATH": str(ROOT)})
+        cluster.group.wait_ready(self._name, self._is_ready, "the webhook is ready")
         (listening,) = self.lines("listening")
         self._port: int = listening["tls_port"]
-        self._expose()
+
+    def _is_ready(self) -> bool:
+        for line in self.lines("listening"):
+            page = f"http://127.0.0.1:{line['plain_port']}/readyz"
+            return httpx.get(page, trust_env=False).status_code == 200
+        return False
 
     def lines(self, message: str) -> list[Object]:
         """The lines of the webhook's log with that message."""

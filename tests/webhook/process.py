@@ -10,7 +10,7 @@ import os
 import sys
 
 from tests.webhook.hosting import Cluster
-from webhook.assembly import assemble
+from webhook.assembly import assemble, file_certificates
 from webhook.observed import logs
 from webhook.settings import read_settings
 
@@ -28,7 +28,9 @@ async def serve() -> None:
     settings = read_settings(sys.argv[1:])
     logs.set_up(settings.log_level)
     cluster = Held()
-    await assemble(settings, cluster, cluster).run()
+    certificates = file_certificates(settings)
+    assert certificates is not None
+    await assemble(settings, cluster, cluster, certificates).run()
 
 
 if __name__ == "__main__":

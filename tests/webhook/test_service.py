@@ -42,6 +42,11 @@ class Process:
         read = [json.loads(line) for line in self._log.read_text().split("\n")[:-1]]
         return [each for each in read if each["message"] == message]
 
+    def lines_of(self, level: str) -> list[Object]:
+        """The log's lines of that level."""
+        read = [json.loads(line) for line in self._log.read_text().split("\n")[:-1]]
+        return [each for each in read if each["level"] == level]
+
     def port(self, name: str) -> int:
         (line,) = wait_for(lambda: self.lines("listening"), what=self._log.read_text)
         port: int = line[name]
@@ -152,27 +157,66 @@ def test_one_line_for_a_review(started: Any) -> None:
     }
 
 
-def test_port_that_is_taken(started: Any) -> None:
+@pytest.fixture
+def nobody(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A kubeconfig of a cluster that nobody serves."""
+    named = {"name": "x", "cluster": {"server": "https://127.0.0.1:1"}}
+    context = {"name": "x", "context": {"cluster": "x", "user": "x"}}
+    config = {
+        "apiVersion": "v1", "kind": "Config", "current-context": "x", "clusters": [named],
+        "contexts": [context], "users": [{"name": "x", "user": {"token": "t"}}],
+    }  # fmt: skip
+    file = tmp_path / "kubeconfig"
+    file.write_text(json.dumps(config))
+    monkeypatch.setenv("KUBECONFIG", str(file))
+
+
+def test_without_an_api_server_it_lives_and_is_not_ready(started: Any, nobody: None) -> None:
+    process = started("webhook", "--drain-seconds=0")
+    wait_for(lambda: "[+] certificate\n" in process.page("/readyz").text)
+    page = process.page("/readyz")
+    assert (page.status_code, page.text) == (503, "[+] certificate\n[-] caches\n[+] serving\n")
+    assert process.page("/livez").status_code == 200
+    answered = process.send(pod())
+    assert answered.status_code == 503
+    assert answered.text.endswith("(cluster-unreachable)\n")
+    process.popen.send_signal(signal.SIGTERM)
+    assert process.popen.wait(20) == 0
+
+
+def test_port_that_is_taken(started: Any, nobody: None) -> None:
     process = started(FAKED)
     process.wait_ready()
     second = started("webhook", f"--plain-port={process.port('plain_port')}")
     assert second.popen.wait(20) == 1
+    (line,) = second.lines_of("error")
+    assert "address already in use" in line["message"]
+
+
+def test_catalog_that_is_not_there(started: Any, nobody: None) -> None:
+    process = started("webhook", "--catalog=none.yaml")
+    assert process.popen.wait(20) == 2
+    (line,) = process.lines_of("error")
+    assert line["message"].endswith("(bad-catalog)")
+
+
+def _without_a_cluster() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name != "KUBECONFIG"}
 
 
 @pytest.mark.parametrize(
     ("flags", "sentence"),
     [
-        pytest.param(["--catalog=none.yaml"], "none.yaml", id="no-catalog"),
         pytest.param(["--on-mistake=maybe"], "error: --on-mistake: ", id="value"),
         pytest.param(["--config=none.yaml"], "error: config none.yaml: ", id="no-config"),
-        pytest.param([], "--tls-cert-file", id="no-certificate"),
+        pytest.param([], "KUBECONFIG", id="no-cluster"),
     ],
 )
 def test_settings_that_cannot_be_used(tmp_path: Path, flags: list[str], sentence: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "webhook", *flags],
         capture_output=True, text=True, check=False, cwd=tmp_path, timeout=60,
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
+        env=_without_a_cluster() | {"PYTHONPATH": str(Path(__file__).parents[2])},
     )  # fmt: skip
     assert done.returncode == 2
     assert sentence in done.stderr

@@ -40,6 +40,21 @@ class Metrics:
             "Reviews at hand.",
             registry=self.registry,
         )
+        self.templates = Gauge(
+            "llmfit_webhook_templates",
+            "ResourceClaimTemplates of the webhook that this replica knows of.",
+            registry=self.registry,
+        )
+        self.leader = Gauge(
+            "llmfit_webhook_leader",
+            "Whether this replica leads: renews certificates, sweeps and remakes templates.",
+            registry=self.registry,
+        )
+        self.certificate_expires = Gauge(
+            "llmfit_webhook_certificate_expiry_timestamp_seconds",
+            "When the served certificate ends (Unix time); 0 before there is one.",
+            registry=self.registry,
+        )
         self.catalog = Info(
             "llmfit_webhook_catalog",
             "What the catalog of models was built from, and how many it has.",

@@ -11,7 +11,7 @@ import pytest
 
 from tests.webhook.hosting import Cluster
 from tests.webhook.pki import Pki
-from webhook.assembly import assemble
+from webhook.assembly import assemble, file_certificates
 from webhook.settings import read_settings
 
 
@@ -36,7 +36,10 @@ async def port_opens(port: int) -> None:
 async def claim_of_a_service(flags: list[str], port: int | None) -> httpx.Response | None:
     """What the endpoint of a service answers, if it has one."""
     cluster = Cluster()
-    service = assemble(read_settings(flags), cluster, cluster)
+    settings = read_settings(flags)
+    certificates = file_certificates(settings)
+    assert certificates is not None
+    service = assemble(settings, cluster, cluster, certificates)
     running = asyncio.create_task(service.run())
     try:
         async with asyncio.timeout(30), httpx.AsyncClient(trust_env=False) as client:
