@@ -47,5 +47,6 @@ def total(slices: Iterable[SliceCounts]) -> Published:
     counts: Counter[tuple[str, str]] = Counter()
     for each in known:
         if each.generation == newest[each.pool]:
-            counts.update(each.counts)
+            for kind, count in each.counts.items():
+                counts[kind] += count
     return Published(dict(counts))

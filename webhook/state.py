@@ -12,7 +12,7 @@ from webhook.devices import SliceCounts, total
 from webhook.kube.client import ApiError, Client, Object
 from webhook.kube.paths import path
 from webhook.kube.served import ServedVersion
-from webhook.kube.watch import Key, Source, Watched
+from webhook.kube.watch import Key, Known, Source, Watched
 from webhook.templates.known import OWN, KnownTemplate
 
 # A page is in memory as a whole. A slice may hold 128 devices, some 80 KB of JSON; templates and
@@ -122,9 +122,13 @@ class ClusterState:
     def _all(self) -> Sequence[Watched[Any]]:
         return self.templates, self.slices, self.device_classes, self.namespaces
 
-    def _recount(self, _key: Key, _before: object, _now: object) -> None:
-        # When it is next asked for: a driver that starts publishes many slices at once.
-        self._published = None
+    def _recount(
+        self, _key: Key, before: Known[SliceCounts] | None, now: Known[SliceCounts] | None
+    ) -> None:
+        # Most changes of a slice are to the health of a device. The sum is made when it is asked
+        # for: a driver that starts publishes many slices at once.
+        if before is None or now is None or before.value != now.value:
+            self._published = None
 
 
 async def _namespaces() -> str:

@@ -81,10 +81,12 @@ async def watching(client: Client) -> AsyncIterator[ClusterState]:
 
 
 @contextmanager
-def webhook_account(sandbox: Sandbox) -> Iterator[Path]:
-    """A kubeconfig of a ServiceAccount with the rights that the docs state."""
+def webhook_account(
+    sandbox: Sandbox, rules: list[dict[str, list[str]]] | None = None
+) -> Iterator[Path]:
+    """A kubeconfig of a ServiceAccount with the rights that the docs state, or with ``rules``."""
     name = f"webhook-{sandbox.namespace}"
-    rules = documented_rules()
+    rules = documented_rules() if rules is None else rules
     rbac = {"apiVersion": "rbac.authorization.k8s.io/v1", "metadata": {"name": name}}
     subject = {"kind": "ServiceAccount", "name": "webhook", "namespace": sandbox.namespace}
     reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name}

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 MESSAGE_MAX = 1000
-_NO_RIGHT = re.compile(r"\bcannot [a-z]+ (?:resource|path) ")
+_NO_RIGHT = re.compile(r"\bcannot (?:[a-z]+ (?:resource|path)|set an ownerRef) ")
 
 
 class ApiError(Exception):
