@@ -91,7 +91,8 @@ _dry_run = click.option(
 @click.option(
     "-o",
     "--output",
-    help=f"Output format. One of: ({', '.join(formats.OBJECT_FORMATS)}). If empty, a line an object.",
+    help=f"Output format. One of: ({', '.join(formats.OBJECT_FORMATS)}). If empty, a line an "
+    "object.",
     shell_complete=one_of(formats.OBJECT_FORMATS),
 )
 @kubectl_flags
