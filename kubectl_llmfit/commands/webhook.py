@@ -8,7 +8,15 @@ from typing import Any
 
 import click
 
-from kubectl_llmfit.cluster.api import FIELD_MANAGER, Api, Object
+from kubectl_llmfit.cluster.api import (
+    CLIENT,
+    DRY_RUNS,
+    FIELD_MANAGER,
+    NO_DRY_RUN,
+    SERVER,
+    Api,
+    Object,
+)
 from kubectl_llmfit.cluster.kubectl import Kubectl
 from kubectl_llmfit.cluster.names import object_name
 from kubectl_llmfit.console import formats, objects, streams
@@ -20,8 +28,6 @@ from kubectl_llmfit.core import reasons
 from kubectl_llmfit.core.reasons import quoted, refuse
 from kubectl_llmfit.installing import manifests
 
-NO_DRY_RUN, CLIENT, SERVER = "none", "client", "server"
-DRY_RUNS = (NO_DRY_RUN, CLIENT, SERVER)
 _SUFFIXES = {NO_DRY_RUN: "", CLIENT: " (dry run)", SERVER: " (server dry run)"}
 _TRUE_OR_FALSE = ("true", "false")
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
