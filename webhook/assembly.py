@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import socket
 from collections.abc import Sequence
+from pathlib import Path
 
 from kubectl_llmfit.catalog import Catalog
 from kubectl_llmfit.catalog.boards import load_boards
@@ -16,6 +17,7 @@ from webhook.endpoint.app import make_app
 from webhook.endpoint.part import Endpoint
 from webhook.kube.client import Client, NoClusterError
 from webhook.kube.lease import Leadership
+from webhook.observed.metrics import Metrics
 from webhook.reviews.decisions import Decisions, Surroundings
 from webhook.reviews.models import Models
 from webhook.reviews.mutate import Mutator
@@ -27,6 +29,9 @@ from webhook.templates.remake import Remaker
 from webhook.templates.sweep import Sweeper
 
 LEASE = "llmfit-webhook"
+
+DEFAULT_NAMESPACE = "llmfit-system"
+_OWN_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 
 
 async def serve(settings: Settings) -> None:
@@ -52,11 +57,13 @@ def connected(settings: Settings, client: Client) -> Service:
         Refused: a catalog or board file has mistakes.
     """
     state = ClusterState(client)
-    identity = f"{settings.identity or socket.gethostname()}-{secrets.token_hex(4)}"
-    leadership = Leadership(client, settings.namespace, LEASE, identity)
-    keeper = TemplateKeeper(client, state.templates)
+    namespace = settings.namespace or _own_namespace()
+    identity = f"{socket.gethostname()}-{secrets.token_hex(4)}"
+    leadership = Leadership(client, namespace, LEASE, identity)
+    metrics = Metrics()
+    keeper = TemplateKeeper(client, state.templates, on_made=metrics.templates_made.inc)
     certificates = file_certificates(settings) or OwnCertificates(
-        client, lambda: leadership.is_leader, OwnSettings(namespace=settings.namespace)
+        client, lambda: leadership.is_leader, OwnSettings(namespace=namespace)
     )
     parts = (
         state,
@@ -64,10 +71,10 @@ def connected(settings: Settings, client: Client) -> Service:
         Remaker(client, state.templates, keeper, leadership),
         Sweeper(client, state.templates, leadership),
     )
-    service = assemble(settings, state, keeper, certificates, parts)
+    service = assemble(settings, state, keeper, certificates, parts, metrics)
     service.readiness.add("caches", lambda: state.synced)
-    service.metrics.leader.set_function(lambda: float(leadership.is_leader))
-    service.metrics.templates.set_function(lambda: float(len(state.templates)))
+    metrics.leader.set_function(lambda: float(leadership.is_leader))
+    metrics.templates.set_function(lambda: float(len(state.templates)))
     return service
 
 
@@ -77,6 +84,7 @@ def assemble(
     keeper: Keeper,
     certificates: Certificates,
     parts: Sequence[Part] = (),
+    metrics: Metrics | None = None,
 ) -> Service:
     """The service over ``surroundings`` and ``keeper``, with the ``parts`` that keep them going.
 
@@ -91,11 +99,19 @@ def assemble(
     if settings.endpoint_port is not None:
         app = make_app(catalog, boards)
         parts = (*parts, Endpoint(app, settings.bind_address or None, settings.endpoint_port))
-    service = Service(settings, mutator, certificates, parts)
+    service = Service(settings, mutator, certificates, parts, metrics)
     release = models.release
     service.metrics.catalog.info({"source": release.source, "models": str(release.models)})
     service.metrics.build.info({"version": __version__})
     return service
+
+
+def _own_namespace() -> str:
+    """The namespace of the pod that this runs in."""
+    try:
+        return _OWN_NAMESPACE.read_text("utf-8").strip()
+    except OSError:
+        return DEFAULT_NAMESPACE
 
 
 def file_certificates(settings: Settings) -> FileCertificates | None:

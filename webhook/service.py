@@ -42,10 +42,9 @@ class Service:
         mutator: Mutator,
         certificates: Certificates,
         parts: Sequence[Part] = (),
-        readiness: Readiness | None = None,
         metrics: Metrics | None = None,
     ) -> None:
-        self.readiness = readiness or Readiness()
+        self.readiness = Readiness()
         self.metrics = metrics or Metrics()
         self._settings = settings
         self._parts = (certificates, *parts)

@@ -61,11 +61,9 @@ class Settings(BaseSettings):
     plain_port: int = Field(8080, ge=0, le=65535)
     """Port of `/livez`, `/readyz` and `/metrics`, without TLS."""
 
-    namespace: str = "llmfit-system"
-    """Namespace of the webhook's Service, Secret and Lease."""
-
-    identity: str = ""
-    """Name of this replica, in the Lease; empty for the host's."""
+    namespace: str = ""
+    """Namespace of the webhook's Service, Secret and Lease; empty for that of its own pod, and
+    `llmfit-system` where it runs in none."""
 
     tls_cert_file: Path | None = None
     """Serving certificate and its chain in PEM, given by you; read again when it changes. Without

@@ -108,6 +108,19 @@ def test_pod_ends_bound_with_the_device_that_fits(
     assert (line["decision"], line["template"], line["model"]) == ("inject", template, MODEL)
 
 
+def test_pods_of_a_workload_share_a_template_made_once(asked: Admission, sandbox: Sandbox) -> None:
+    before = asked.metric("llmfit_webhook_templates_made_total")
+    deployment = workload("Deployment")
+    deployment["spec"]["replicas"] = 5
+    sandbox.create(deployment)
+    wait_for(lambda: len(asked.reviews(sandbox.namespace)) == 5, what="five reviews")
+    assert asked.metric("llmfit_webhook_templates_made_total") == before + 1
+    (template,) = sandbox.api.list(*RCT, sandbox.namespace)
+    (replica_set,) = sandbox.api.list("apps/v1", "ReplicaSet", sandbox.namespace)
+    owners = [each["uid"] for each in template["metadata"]["ownerReferences"]]
+    assert owners == [replica_set["metadata"]["uid"]]
+
+
 def test_other_pods_are_never_sent(asked: Admission, sandbox: Sandbox) -> None:
     before = asked.requests()
     plain = pod(name="plain", annotations={"llmfit.ai/min-tps": "20"})

@@ -45,11 +45,18 @@ class Admission:
         (listening,) = self.lines("listening")
         self._port: int = listening["tls_port"]
 
+    def page(self, path: str) -> httpx.Response:
+        """A page of the plain port."""
+        (line,) = self.lines("listening")
+        return httpx.get(f"http://127.0.0.1:{line['plain_port']}{path}", trust_env=False)
+
+    def metric(self, name: str) -> float:
+        """A metric of the webhook that has no labels."""
+        (value,) = re.findall(rf"^{name} (\S+)$", self.page("/metrics").text, re.MULTILINE)
+        return float(value)
+
     def _is_ready(self) -> bool:
-        for line in self.lines("listening"):
-            page = f"http://127.0.0.1:{line['plain_port']}/readyz"
-            return httpx.get(page, trust_env=False).status_code == 200
-        return False
+        return bool(self.lines("listening")) and self.page("/readyz").status_code == 200
 
     def lines(self, message: str) -> list[Object]:
         """The lines of the webhook's log with that message."""

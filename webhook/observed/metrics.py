@@ -40,6 +40,11 @@ class Metrics:
             "Reviews at hand.",
             registry=self.registry,
         )
+        self.templates_made = Counter(
+            "llmfit_webhook_templates_made",
+            "ResourceClaimTemplates that this replica has made.",
+            registry=self.registry,
+        )
         self.templates = Gauge(
             "llmfit_webhook_templates",
             "ResourceClaimTemplates of the webhook that this replica knows of.",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -64,15 +65,20 @@ class TemplateKeeper:
     """Makes sure of templates by what ``templates``, a watch, knows of them.
 
     Reviews that need the same at the same time share one call and its outcome. ``ensure`` ends
-    within ``seconds``.
+    within ``seconds``. ``on_made`` is told of each template that was made.
     """
 
     def __init__(
-        self, client: Client, templates: Watched[KnownTemplate], seconds: float = ENSURE_SECONDS
+        self,
+        client: Client,
+        templates: Watched[KnownTemplate],
+        seconds: float = ENSURE_SECONDS,
+        on_made: Callable[[], None] = lambda: None,
     ) -> None:
         self._client = client
         self._templates = templates
         self._seconds = seconds
+        self._on_made = on_made
         self._running: dict[Key, _Running] = {}
         # uid of a template, and a spec that the server has been found to read as the same.
         self._read_alike: dict[str, bytes] = {}
@@ -172,6 +178,7 @@ class TemplateKeeper:
                 raise
             return await self._read(wanted)
         _log.info("%s is made", wanted)
+        self._on_made()
         return self._templates.put(made)
 
     async def _read(self, wanted: _Wanted) -> Known[KnownTemplate] | None:
