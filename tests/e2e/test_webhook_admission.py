@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -231,3 +232,19 @@ def test_same_spec_as_by_patch(
         }
 
     assert comparable(created["spec"]) == comparable(again["spec"])
+
+
+def test_certificates_of_its_own(cluster: Cluster, sandbox: Sandbox) -> None:
+    """Ready before there is a configuration, whose caBundle it then fills in."""
+    own = Admission(cluster, None)
+    try:
+        assert own.metric("llmfit_webhook_certificate_expiry_timestamp_seconds") > time.time()
+        sandbox.add_node(lambda node: nvidia.slices(node, nvidia.gpus(nvidia.L40S, 1)))
+        with own.sending(sandbox):
+            sandbox.create(pod(name="bare"))
+            (got,) = sandbox.allocated("bare")
+        assert got.device == "gpu-0"
+        own.end()
+        assert own.errors() == []
+    finally:
+        own.stop()

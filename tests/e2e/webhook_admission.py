@@ -5,8 +5,10 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
+import os
 import re
 import secrets
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,20 +28,25 @@ MATCH = "has(object.metadata.annotations) && 'llmfit.ai/model' in object.metadat
 
 
 class Admission:
-    """A webhook process behind a Service, so that TLS is checked as in production."""
+    """A webhook process behind a Service, so that TLS is checked as in production.
 
-    def __init__(self, cluster: Cluster, folder: Path, *flags: str) -> None:
+    With a ``folder`` its certificate is made there, in files; else it makes its own.
+    """
+
+    def __init__(self, cluster: Cluster, folder: Path | None) -> None:
         self.cluster = cluster
         self._id = secrets.token_hex(3)
         self._namespace = f"webhook-{self._id}"
         self._name = f"webhook-{self._id}"
-        self._pki = Pki(folder, f"llmfit-webhook.{self._namespace}.svc")
+        self._pki = Pki(folder, f"llmfit-webhook.{self._namespace}.svc") if folder else None
         self._expose()
         command = [
             sys.executable, "-m", "webhook", "--bind-address=127.0.0.1", "--tls-port=0",
-            "--plain-port=0", f"--tls-cert-file={self._pki.certificate}",
-            f"--tls-key-file={self._pki.key}", f"--namespace={self._namespace}", *flags,
+            "--plain-port=0", "--drain-seconds=0.5", f"--namespace={self._namespace}",
         ]  # fmt: skip
+        if self._pki is not None:
+            command.append(f"--tls-cert-file={self._pki.certificate}")
+            command.append(f"--tls-key-file={self._pki.key}")
         cluster.run(self._name, command, {"PYTHONPATH": str(ROOT)})
         cluster.group.wait_ready(self._name, self._is_ready, "the webhook is ready")
         (listening,) = self.lines("listening")
@@ -60,9 +67,11 @@ class Admission:
 
     def lines(self, message: str) -> list[Object]:
         """The lines of the webhook's log with that message."""
-        text = self.cluster.group.log(self._name).read_text()
-        read = [json.loads(line) for line in text.split("\n")[:-1]]
-        return [each for each in read if each["message"] == message]
+        return [each for each in self._log() if each["message"] == message]
+
+    def errors(self) -> list[Object]:
+        """The lines of the webhook's log that are of an error."""
+        return [each for each in self._log() if each["level"] == "error"]
 
     def reviews(self, namespace: str) -> list[Object]:
         """The log's lines of reviews from a namespace, but for the first ones of ``sending``."""
@@ -86,7 +95,6 @@ class Admission:
                     "name": "llmfit-webhook", "namespace": self._namespace, "path": "/mutate",
                     "port": self._port,
                 },
-                "caBundle": base64.b64encode(self._pki.authority.read_bytes()).decode(),
             },
             "rules": [{
                 "apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"],
@@ -102,10 +110,15 @@ class Admission:
             "timeoutSeconds": 5,
             **changes,
         }  # fmt: skip
+        name = "llmfit-webhook"
+        if self._pki is not None:
+            name = f"llmfit-webhook-{sandbox.namespace}"
+            authority = base64.b64encode(self._pki.authority.read_bytes()).decode()
+            webhook["clientConfig"]["caBundle"] = authority
         configuration = self.cluster.api.create({
             "apiVersion": "admissionregistration.k8s.io/v1",
             "kind": "MutatingWebhookConfiguration",
-            "metadata": {"name": f"llmfit-webhook-{sandbox.namespace}"},
+            "metadata": {"name": name},
             "webhooks": [webhook],
         })  # fmt: skip
         try:
@@ -114,6 +127,10 @@ class Admission:
             yield
         finally:
             self.cluster.api.delete(configuration)
+
+    def _log(self) -> list[Object]:
+        text = self.cluster.group.log(self._name).read_text()
+        return [json.loads(line) for line in text.split("\n")[:-1]]
 
     def _is_asked(self, sandbox: Sandbox) -> bool:
         with contextlib.suppress(ApiError):
@@ -136,6 +153,11 @@ class Admission:
                 "spec": {"type": "ExternalName", "externalName": "localhost"},
             }
         )
+
+    def end(self) -> None:
+        """Asks the process to end, and waits until it says that it has."""
+        os.kill(self.cluster.group.pids[self._name], signal.SIGTERM)
+        wait_for(lambda: self.lines("ended"), what="the webhook ends")
 
     def stop(self) -> None:
         """Ends the process and takes the Service away."""
