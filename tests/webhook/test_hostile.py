@@ -200,7 +200,7 @@ def check_patch(obj: Object, response: Object) -> Object:
     return after
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 @given(marks=hostile_marks)
 def test_hostile_annotations(running: Hosted, lines: Lines, marks: dict[str, str]) -> None:
     obj = pod()
@@ -216,7 +216,7 @@ def test_hostile_annotations(running: Hosted, lines: Lines, marks: dict[str, str
         assert "patch" not in again
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 @given(spec=specs | odd, marks=hostile_marks)
 def test_hostile_pods(running: Hosted, lines: Lines, spec: Any, marks: dict[str, str]) -> None:
     """What an API server would never send; ours to survive all the same."""
@@ -228,6 +228,7 @@ def test_hostile_pods(running: Hosted, lines: Lines, spec: Any, marks: dict[str,
         assert "patch" not in checked_answer(running, after, lines)
 
 
+@settings(deadline=None)
 @given(metadata=odd | st.fixed_dictionaries({}, optional={
     "annotations": odd | st.dictionaries(st.sampled_from(["llmfit.ai/model"]), odd),
     "name": odd, "generateName": odd, "ownerReferences": odd | st.just([None, "x"]),
@@ -236,6 +237,7 @@ def test_hostile_metadata(running: Hosted, lines: Lines, metadata: Any) -> None:
     checked_answer(running, {**pod(), "metadata": metadata}, lines)
 
 
+@settings(deadline=None)
 @given(marks=hostile_marks)
 def test_hostile_namespaces(running: Hosted, lines: Lines, marks: dict[str, str]) -> None:
     running.cluster.namespaces["team"] = {"metadata": {"annotations": marks}}

@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.controlplane.waiting import wait_for
@@ -52,6 +52,12 @@ BAD = [
     pytest.param(json.dumps(review(pod(), dryRun="yes")).encode(), 400, "request.dryRun: ",
                  id="dry-run"),
     pytest.param(json.dumps(review(None)).encode(), 400, "request.object: ", id="no-pod"),
+    pytest.param(json.dumps(review(pod(), namespace="")).encode(), 400, "request.namespace: ",
+                 id="no-namespace"),
+    pytest.param(json.dumps(review(pod(), namespace="../secrets")).encode(), 400,
+                 "request.namespace: ", id="path-for-a-namespace"),
+    pytest.param(json.dumps(review(pod(), namespace="team\n")).encode(), 400,
+                 "request.namespace: ", id="newline-behind-a-namespace"),
     pytest.param(json.dumps(review("pod")).encode(), 400, "request.object: ",  # type: ignore[arg-type]
                  id="text-for-a-pod"),
 ]  # fmt: skip
@@ -278,12 +284,14 @@ def test_connections_are_bounded(tmp_path: Path) -> None:
         assert webhook.ask(review(pod()))["allowed"] is True
 
 
+@settings(deadline=None)
 @given(body=st.binary(max_size=200))
 def test_any_bytes(running: Hosted, body: bytes) -> None:
     answered = running.client.post("/mutate", content=body, headers=JSON)
     assert 400 <= answered.status_code < 500
 
 
+@settings(deadline=None)
 @given(data=st.data())
 def test_a_review_with_any_byte_changed(running: Hosted, data: st.DataObject) -> None:
     body = bytearray(json.dumps(review(pod())).encode())

@@ -98,6 +98,16 @@ def test_controller_of_the_pod_owns_the_template(webhook: Hosted) -> None:
     assert owner == {**OWNER, "controller": True}
 
 
+@pytest.mark.parametrize("field", ["apiVersion", "kind", "name", "uid"])
+def test_reference_that_lacks_a_field_owns_nothing(webhook: Hosted, field: str) -> None:
+    owned = pod()
+    reference = {**OWNER, "controller": True, field: None}
+    owned["metadata"]["ownerReferences"] = [reference]
+    assert webhook.ask(review(owned))["allowed"] is True
+    ((_, owner),) = webhook.cluster.made
+    assert owner is None
+
+
 def test_namespace_is_that_of_the_request(webhook: Hosted) -> None:
     stray = pod()
     stray["metadata"]["namespace"] = "elsewhere"

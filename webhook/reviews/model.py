@@ -14,6 +14,7 @@ from kubectl_llmfit.core.reasons import printable, quoted
 
 API_VERSION = "admission.k8s.io/v1"
 KIND = "AdmissionReview"
+_LABEL_OR_NOTHING = r"^(?:[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)?$"
 _NAMED = 3
 """So many mistakes of one review are named."""
 
@@ -45,7 +46,7 @@ class AdmissionRequest(_Part):
     kind: GroupVersionKind
     sub_resource: str = Field("", max_length=63)
     name: str = Field("", max_length=253)
-    namespace: str = Field("", max_length=63)
+    namespace: str = Field("", max_length=63, pattern=_LABEL_OR_NOTHING)
     operation: str = Field(max_length=63)
     object: dict[str, Any] | None = None
     dry_run: bool | None = None
@@ -75,6 +76,8 @@ def read_review(body: bytes) -> AdmissionRequest:
         raise BadReviewError(_sentence(error)) from None
     if request.is_new_pod and request.object is None:
         raise BadReviewError("request.object: the pod is missing")
+    if request.is_new_pod and not request.namespace:
+        raise BadReviewError("request.namespace: a pod has one")
     return request
 
 

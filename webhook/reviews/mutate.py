@@ -22,6 +22,7 @@ from webhook.templates.keeper import Keeper
 
 DENY, WARN = "deny", "warn"
 
+_REFERENCE = ("apiVersion", "kind", "name", "uid")
 _NOT_MADE = "the ResourceClaimTemplate can't be made"
 
 # How the API server's RBAC says no; quota and ending namespaces are "forbidden" as well.
@@ -134,12 +135,16 @@ class Mutator:
 
 
 def controller(pod: Mapping[str, Any]) -> Object | None:
-    """The owner reference of the pod's controller; ``None`` for a bare pod."""
+    """The owner reference of the pod's controller; ``None`` for a bare pod.
+
+    One that lacks a field is none either: the API server refuses such a pod in the end.
+    """
     metadata = pod.get("metadata")
     owners = metadata.get("ownerReferences") if isinstance(metadata, Mapping) else None
     for owner in owners if isinstance(owners, list) else ():
         if isinstance(owner, Mapping) and owner.get("controller") is True:
-            return dict(owner)
+            is_whole = all(isinstance(owner.get(field), str) for field in _REFERENCE)
+            return dict(owner) if is_whole else None
     return None
 
 
