@@ -12,7 +12,7 @@ from typing import Any
 
 from kubectl_llmfit.cluster.api import Api, Object
 from kubectl_llmfit.cluster.kubectl import ApiError
-from kubectl_llmfit.core.rewrite.annotated import MODEL
+from kubectl_llmfit.core.rewrite.annotated import INJECT, MODEL
 from kubectl_llmfit.installing.manifests import NAME, NAMESPACE
 from kubectl_llmfit.installing.observing import (
     CONFIGURATION_PATH,
@@ -114,11 +114,8 @@ def _configuration(found: Object | None) -> Check:
     if found is None:
         sentence = "there is none, so no pod is sent to the webhook; install it"
         return Check("configuration", FAILED, sentence)
-    webhook = _webhook(found)
-    selector = webhook.get("namespaceSelector", {}).get("matchExpressions", ())
-    opt_in = [each for each in selector if each.get("key") == "llmfit.ai/inject"]
-    only = ", only namespaces labelled llmfit.ai/inject=enabled" if opt_in else ""
-    policy = f"failurePolicy {webhook.get('failurePolicy')}{only}"
+    only = f", only namespaces labelled {INJECT}=enabled" if _is_opt_in(found) else ""
+    policy = f"failurePolicy {_webhook(found).get('failurePolicy')}{only}"
     return Check("configuration", OK, f"mutatingwebhookconfiguration/{NAME}, {policy}")
 
 
@@ -198,9 +195,23 @@ def _dry_run(api: Api, configuration: Object | None, warnings: Callable[[], list
         return Check("dry run", OK, f"{detail}; {said}" if said else detail)
     if _SAID_BY_WEBHOOK in said:
         return Check("dry run", OK, f"the webhook answered: {said}")
-    ignores = configuration and _webhook(configuration).get("failurePolicy") == "Ignore"
-    why = ": failurePolicy Ignore hides why the webhook could not be called" if ignores else ""
-    return Check("dry run", FAILED, f"an annotated pod of this namespace stays as it is{why}")
+    return Check("dry run", FAILED, f"an annotated pod stays as it is{_why(configuration)}")
+
+
+def _why(configuration: Object | None) -> str:
+    """What may have kept the API server from calling the webhook; empty where nobody can tell."""
+    if configuration is None:
+        return ""
+    if _is_opt_in(configuration):
+        return f": is its namespace labelled {INJECT}=enabled? -n names another one"
+    if _webhook(configuration).get("failurePolicy") == "Ignore":
+        return ": failurePolicy Ignore hides why the webhook could not be called"
+    return ""
+
+
+def _is_opt_in(configuration: Object) -> bool:
+    selector = _webhook(configuration).get("namespaceSelector", {})
+    return any(each.get("key") == INJECT for each in selector.get("matchExpressions", ()))
 
 
 def _webhook(configuration: Mapping[str, Any]) -> dict[str, Any]:

@@ -162,12 +162,27 @@ def test_status_where_the_certificate_is_another(
         return said
 
     said = wait_for(failed, what="a call that fails")
-    assert "an annotated pod of this namespace stays as it is" in said
+    assert "an annotated pod stays as it is" in said
     assert "failurePolicy Ignore hides why" in said
     # What the runbook has an on-call engineer look at.
     metrics = cluster.kubectl("get", "--raw", "/metrics").stdout
     counter = r'^apiserver_admission_webhook_fail_open_count\{name="pods.llmfit.ai".*\} [1-9]'
     assert re.search(counter, metrics, re.MULTILINE)
+
+
+def test_status_of_a_namespace_that_has_to_opt_in(
+    cluster: Cluster, sandbox: Sandbox, replica: Replica
+) -> None:
+    webhook(cluster, "install", "--overlay", "opt-in")
+    code, said = webhook(cluster, "status", "-n", sandbox.namespace)
+    assert code == 1
+    assert "is its namespace labelled llmfit.ai/inject=enabled?" in said
+    sandbox.kubectl("label", "namespace", sandbox.namespace, "llmfit.ai/inject=enabled")
+
+    def works() -> bool:
+        return webhook(cluster, "status", "-n", sandbox.namespace)[0] == 0
+
+    wait_for(works, what="the API server to know of the label")
 
 
 def test_status_for_somebody_without_rights(
