@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from kubectl_llmfit.console import streams
@@ -36,22 +36,19 @@ class Voice:
     show_sources: bool = False
 
 
-def report(
-    voice: Voice,
-    decided: Decided,
-    consequences: Iterable[Consequence],
-    *,
-    changes_nothing: bool = False,
-) -> None:
-    """A line for the workload, then on standard error what was used and what else changes."""
+def tell(name: str, consequence: Consequence) -> None:
+    """Says on standard error what a change of a workload brings along, before it is made."""
+    streams.warn(f"{name}: {consequence}")
+
+
+def report(voice: Voice, decided: Decided, *, changes_nothing: bool = False) -> None:
+    """A line for the workload, then on standard error what was used."""
     has_claim = any(skip.reason is reasons.ALREADY_CLAIMED for skip in decided.skipped)
     if decided.changed or has_claim:
         same = " (no change)" if changes_nothing or not decided.changed else ""
         voice.done(f"{decided.name} {voice.verb}{same}{voice.suffix}")
         if voice.show_sources:
             _sources(decided)
-        for consequence in consequences:
-            streams.warn(f"{decided.name}: {consequence}")
         return
     said = (f"{skip.sentence} ({skip.reason.token})" for skip in decided.skipped)
     for reason in dict.fromkeys(said):

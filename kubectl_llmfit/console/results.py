@@ -11,9 +11,8 @@ from kubectl_llmfit.cluster.api import CLIENT, SERVER, Api
 from kubectl_llmfit.cluster.kubectl import Kubectl
 from kubectl_llmfit.console import formats, objects, streams, workload_flags
 from kubectl_llmfit.console.cluster_flags import handed_on
-from kubectl_llmfit.console.patched import Voice, report, unsaid
+from kubectl_llmfit.console.patched import Voice, report, tell, unsaid
 from kubectl_llmfit.core.reasons import Problem, Refused
-from kubectl_llmfit.core.rewrite.consequences import Consequence
 from kubectl_llmfit.patching.changing import Outcome, Tell, Writer, silent
 from kubectl_llmfit.patching.decided import Decided, as_dict
 from kubectl_llmfit.patching.decided import objects as objects_of
@@ -48,6 +47,9 @@ def of_manifests(
     from kubectl_llmfit.patching.manifests import joined
 
     decided = [each for one in changed for each in one.decided]
+    for each in decided if not given["as_json"] else ():
+        for consequence in each.consequences:
+            tell(each.name, consequence)
     code = 0
     if given["as_json"]:
         _print_decisions(decided)
@@ -61,8 +63,8 @@ def of_manifests(
     else:
         streams.write(joined([one.text for one in changed]))
     say = voice(given, done, of_files=True)
-    for each in decided:
-        report(say, each, each.consequences)
+    for each in decided if not given["as_json"] else ():
+        report(say, each)
     ctx.exit(code)
 
 
@@ -75,13 +77,13 @@ def writer(ctx: click.Context, given: Mapping[str, Any]) -> Writer:
 
 def teller(given: Mapping[str, Any]) -> Tell:
     """What says a change's consequences before it is made; decisions hold them themselves."""
-    return silent if given["as_json"] else _tell
+    return silent if given["as_json"] else tell
 
 
 def said(outcome: Outcome, voice: Voice, given: Mapping[str, Any]) -> Outcome:
     """The outcome, after its line has been said."""
     if outcome.decided is not None and not given["as_json"]:
-        report(voice, outcome.decided, (), changes_nothing=outcome.changes_nothing)
+        report(voice, outcome.decided, changes_nothing=outcome.changes_nothing)
     return outcome
 
 
@@ -118,10 +120,6 @@ def voice(given: Mapping[str, Any], done: str, *, of_files: bool = False) -> Voi
         return Voice(unsaid, streams.note, done, show_sources=sources)
     say = streams.note if of_files or given["output"] else streams.line
     return Voice(say, say, done, workload_flags.SUFFIXES[given["dry_run"]], sources)
-
-
-def _tell(name: str, consequence: Consequence) -> None:
-    streams.warn(f"{name}: {consequence}")
 
 
 def _show_files(changed: Sequence[Patched]) -> int:

@@ -55,8 +55,8 @@ def test_prints_the_stream_with_a_template_before_the_workload(run: Run, file: P
 
 def test_says_what_was_done_on_standard_error(run: Run, file: Path) -> None:
     lines = run("patch", "-f", str(file)).err.splitlines()
-    assert lines[0] == "deployment.apps/vllm patched"
-    assert all(line.startswith("Warning: deployment.apps/vllm: ") for line in lines[1:])
+    assert lines[-1] == "deployment.apps/vllm patched"
+    assert all(line.startswith("Warning: deployment.apps/vllm: ") for line in lines[:-1])
 
 
 def test_comments_say_who_said_what(run: Run, file: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kubectl_llmfit.console.patched import Voice, report
+from kubectl_llmfit.console.patched import Voice, report, tell
 from kubectl_llmfit.core import reasons
 from kubectl_llmfit.core.rewrite import effects
 from kubectl_llmfit.core.rewrite.consequences import Consequence
@@ -40,7 +40,6 @@ def test_line(
     decisions: tuple[Decision, ...],
     changes_nothing: bool,
     said: list[str],
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     lines: list[str] = []
     voice = Voice(
@@ -50,10 +49,11 @@ def test_line(
         " (dry run)",
     )
     decided = Decided({}, NAME, "d.yaml, line 1", decisions)
-    consequence = Consequence(effects.QUOTA_KEY_CHANGES, "it is not counted")
-    report(voice, decided, (consequence,), changes_nothing=changes_nothing)
+    report(voice, decided, changes_nothing=changes_nothing)
     assert lines == said
-    warned = (
-        f"Warning: {NAME}: it is not counted (quota-key-changes)\n" if said[0][:4] == "done" else ""
-    )
-    assert capsys.readouterr().err == warned
+
+
+def test_consequence(capsys: pytest.CaptureFixture[str]) -> None:
+    tell(NAME, Consequence(effects.QUOTA_KEY_CHANGES, "it is not counted"))
+    said = capsys.readouterr().err
+    assert said == f"Warning: {NAME}: it is not counted (quota-key-changes)\n"

@@ -25,8 +25,6 @@ DENY, WARN = "deny", "warn"
 _REFERENCE = ("apiVersion", "kind", "name", "uid")
 _NOT_MADE = "the ResourceClaimTemplate can't be made"
 
-# How the API server's RBAC says no; quota and ending namespaces are "forbidden" as well.
-_NO_RIGHT = re.compile(r" cannot [a-z]+ resource ")
 _NO_NAMESPACE = re.compile(r'namespaces? "[^"]*" not found')
 # Answers that hold for this pod, and would be the same at the next try.
 _FOR_THE_POD = (400, 403, 409, 422)
@@ -159,14 +157,13 @@ def _is_for_the_pod(error: ApiError) -> bool:
     """Whether the refusal is one that the pod's author can do something about."""
     if _NO_NAMESPACE.match(error.message):
         return True
-    return error.status in _FOR_THE_POD and not _NO_RIGHT.search(error.message)
+    return error.status in _FOR_THE_POD and not error.lacks_right
 
 
 def _failed(error: ApiError | Unavailable, what: str) -> Failed:
     if isinstance(error, Unavailable):
         return Failed(reasons.CLUSTER_UNREACHABLE, f"{what}: {error}", 503)
-    no_right = _NO_RIGHT.search(error.message)
-    reason = reasons.CLUSTER_FORBIDDEN if no_right else reasons.CLUSTER_ERROR
+    reason = reasons.CLUSTER_FORBIDDEN if error.lacks_right else reasons.CLUSTER_ERROR
     return Failed(reason, f"{what}: {error.message}", 500)
 
 
