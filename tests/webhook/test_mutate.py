@@ -276,7 +276,9 @@ OURS = [
                  '"resourceclaimtemplates" in API group "resource.k8s.io" in the namespace "team"'),
         500, "cluster-forbidden", id="no-right",
     ),
-    pytest.param(ApiError(401, "Unauthorized", "Unauthorized"), 500, "cluster-forbidden", id="token"),
+    pytest.param(
+        ApiError(401, "Unauthorized", "Unauthorized"), 500, "cluster-forbidden", id="token"
+    ),
     pytest.param(
         ApiError(404, "NotFound", "the server could not find the requested resource"),
         500, "cluster-error", id="no-dra",
