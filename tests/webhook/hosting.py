@@ -67,7 +67,7 @@ class Cluster:
         self.made.append((template, owner))
 
 
-BOUNDS = ReviewBounds(review_bytes=4 * 1024 * 1024, in_flight=8, patience_s=0.3, deadline_s=2.0)
+BOUNDS = ReviewBounds(review_bytes=4 * 1024 * 1024, in_flight=8, patience_s=20, deadline_s=20)
 
 
 def mutator(cluster: Cluster, on_mistake: str = "deny") -> Mutator:

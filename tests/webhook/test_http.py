@@ -7,6 +7,8 @@ import json
 import socket
 import ssl
 import threading
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +162,17 @@ def is_closed(connection: socket.socket) -> bool:
     return True
 
 
+PATIENCE_S = 1.0
+
+
+@pytest.fixture(scope="module")
+def hurried(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosted]:
+    """A webhook that soon loses its patience with slow clients."""
+    bounds = replace(BOUNDS, patience_s=PATIENCE_S)
+    with hosted(tmp_path_factory.mktemp("hurried"), bounds=bounds) as made:
+        yield made
+
+
 HEAD = b"POST /mutate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 
 
@@ -178,29 +191,29 @@ HEAD = b"POST /mutate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
         ),
     ],
 )
-def test_who_does_not_finish_is_cut_off(webhook: Hosted, sent: bytes) -> None:
-    with secure(webhook) as connection:
+def test_who_does_not_finish_is_cut_off(hurried: Hosted, sent: bytes) -> None:
+    with secure(hurried) as connection:
         with contextlib.suppress(ConnectionError, ssl.SSLError):
             # What is refused half way is closed before all of it is sent.
             connection.sendall(sent)
         assert is_closed(connection)
-    assert webhook.ask(review(pod()))["allowed"] is True
+    assert hurried.ask(review(pod()))["allowed"] is True
 
 
-def test_who_does_not_speak_tls_is_cut_off(webhook: Hosted) -> None:
-    with socket.create_connection(("127.0.0.1", webhook.tls.port), timeout=10) as connection:
+def test_who_does_not_speak_tls_is_cut_off(hurried: Hosted) -> None:
+    with socket.create_connection(("127.0.0.1", hurried.tls.port), timeout=10) as connection:
         assert is_closed(connection)
 
 
-def test_connection_that_has_spoken_stays_open(webhook: Hosted) -> None:
+def test_connection_that_has_spoken_stays_open(hurried: Hosted) -> None:
     """Longer than the time for a first request: an API server keeps its connections."""
     body = json.dumps(review(pod())).encode()
     request = HEAD + b"Content-Length: %d\r\n\r\n" % len(body) + body
-    with secure(webhook) as connection:
+    with secure(hurried) as connection:
         for _ in range(2):
             connection.sendall(request)
             assert connection.recv(65536).startswith(b"HTTP/1.1 200")
-            connection.settimeout(BOUNDS.patience_s * 2)
+            connection.settimeout(PATIENCE_S * 1.5)
             with pytest.raises(TimeoutError):
                 connection.recv(1)
             connection.settimeout(10)

@@ -85,7 +85,7 @@ FAKED = "tests.webhook.process"
 
 def test_end_without_losing_a_review(started: Any) -> None:
     """Readiness goes first, new reviews are still answered, one at hand is finished, exit 0."""
-    process = started(FAKED, "--drain-seconds=2", "--shutdown-seconds=20")
+    process = started(FAKED, "--drain-seconds=2", "--shutdown-seconds=20", "--deadline-seconds=30")
     process.wait_ready()
     process.hold.touch()
     statuses: list[int] = []
