@@ -39,9 +39,8 @@ def shell(cluster: Cluster, sandbox: Sandbox, tmp_path: Path) -> Shell:
 @pytest.fixture
 def webhook(cluster: Cluster, shell: Shell, tmp_path: Path) -> Iterator[None]:
     """What stands in for the pods of the admission webhook, wherever that is to be installed."""
-    with Kubelets(cluster) as kubelets, Replica(cluster, tmp_path) as replica:
-        replica.redirect()
-        kubelets.also += [replica.trust, replica.lead]
+    with Kubelets(cluster) as kubelets, Replica(cluster) as replica:
+        kubelets.also.append(replica.tend)
         yield
         remove_everything(cluster)
 

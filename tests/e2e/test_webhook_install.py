@@ -22,7 +22,7 @@ from tests.e2e.webhook_pods import (
     Kubelets,
     Replica,
     remove_everything,
-    set_trust,
+    trust,
 )
 from tests.webhook.pki import Pki
 
@@ -45,11 +45,10 @@ def pods(cluster: Cluster, clean: None) -> Iterator[Kubelets]:
 
 
 @pytest.fixture
-def replica(cluster: Cluster, pods: Kubelets, tmp_path: Path) -> Iterator[Replica]:
-    """A webhook that the API server can call, once the configuration is there."""
-    with Replica(cluster, tmp_path) as serving:
-        serving.redirect()
-        pods.also += [serving.trust, serving.lead]
+def replica(cluster: Cluster, pods: Kubelets) -> Iterator[Replica]:
+    """A webhook that the API server can call, once it is installed."""
+    with Replica(cluster) as serving:
+        pods.also.append(serving.tend)
         yield serving
 
 
@@ -110,6 +109,8 @@ def test_from_nothing_to_nothing(cluster: Cluster, sandbox: Sandbox, replica: Re
     told = r"would get a claim from llmfit-webhook-[0-9a-f]{12}; llmfit: .* \(claim-added\)"
     assert re.search(told, said)
     assert "2 of 2 replicas ready" in said
+    # The rights are enough for all of that.
+    assert [line for line in replica.log if "forbidden" in json.dumps(line).lower()] == []
 
     code, said = webhook(cluster, "uninstall")
     assert code == 0, said
@@ -152,9 +153,10 @@ def test_status_where_the_certificate_is_another(
 ) -> None:
     """The caBundle is sound, but what is served was not signed by it: only a call can tell."""
     webhook(cluster, "install")
-    (tmp_path / "other").mkdir()
-    other = Pki(tmp_path / "other", "another.example")
-    set_trust(cluster.api, other.authority.read_bytes(), replica.port)
+    # Else the leader would set it right at once.
+    cluster.kubectl("delete", "clusterrolebinding", f"{NAME}-certificates")
+    other = Pki(tmp_path, "another.example")
+    trust(cluster.api, other.authority)
 
     def failed() -> str:
         code, said = webhook(cluster, "status", "-n", sandbox.namespace)

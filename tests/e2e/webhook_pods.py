@@ -1,15 +1,14 @@
 """What stands in for the webhook's pods, since no kubelet runs here.
 
 The pods that the Deployment makes are real; a thread says that they are ready, and confirms their
-end. Reviews reach a real webhook on loopback that reads its certificate from files: the Service is
-of type ExternalName before the installation comes, which leaves that as it is.
+end. Reviews reach a real webhook on loopback: the Service is of type ExternalName before the
+installation comes, which leaves that as it is.
 """
 
 from __future__ import annotations
 
 import base64
 import contextlib
-import datetime as dt
 import json
 import secrets
 import sys
@@ -23,11 +22,15 @@ from kubectl_llmfit.installing.manifests import NAME, NAMESPACE
 from tests.controlplane.client import ApiClient, ApiError, Object
 from tests.controlplane.cluster import Cluster
 from tests.controlplane.waiting import wait_for
-from tests.webhook.pki import Pki
 
 ROOT = Path(__file__).parents[2]
 CONFIGURATIONS = ("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration")
 LEASE = ("coordination.k8s.io/v1", "Lease")
+_CONFIGURATION: Object = {
+    "apiVersion": CONFIGURATIONS[0],
+    "kind": CONFIGURATIONS[1],
+    "metadata": {"name": NAME},
+}
 LEADER = "llmfit-webhook-5f7d9-x2v4q"
 _PAUSE = 0.05
 
@@ -78,23 +81,20 @@ class Kubelets:
 
 
 class Replica:
-    """The webhook as a process on loopback, with a certificate from files."""
+    """The webhook as a process on loopback, with the rights of the ServiceAccount as installed."""
 
-    def __init__(self, cluster: Cluster, folder: Path) -> None:
+    def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._api = cluster.api
         self._name = f"webhook-{secrets.token_hex(3)}"
-        pki = Pki(folder, f"{NAME}.{NAMESPACE}.svc")
-        self.authority = pki.authority.read_bytes()
-        command = [
-            sys.executable, "-m", "webhook", "--bind-address=127.0.0.1", "--tls-port=0",
-            "--plain-port=0", f"--tls-cert-file={pki.certificate}", f"--tls-key-file={pki.key}",
-        ]  # fmt: skip
-        cluster.run(self._name, command, {"PYTHONPATH": str(ROOT)})
-        cluster.group.wait_ready(self._name, self._listening, "the webhook listens")
-        self.port: int = self._listening()[0]["tls_port"]
+        self._runs = False
 
     def __enter__(self) -> Self:
+        """Makes the namespace and a Service that leads to loopback, before the installation."""
+        api = self._cluster.api
+        meta = {"name": NAME, "namespace": NAMESPACE}
+        spec = {"type": "ExternalName", "externalName": "localhost"}
+        api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+        api.create({"apiVersion": "v1", "kind": "Service", "metadata": meta, "spec": spec})
         return self
 
     def __exit__(
@@ -103,48 +103,50 @@ class Replica:
         _error: BaseException | None,
         _trace: TracebackType | None,
     ) -> None:
-        self._cluster.group.stop(self._name)
+        if self._runs:
+            self._cluster.group.stop(self._name)
 
-    def _listening(self) -> list[Object]:
-        """The line of its log that says on which ports it listens."""
-        lines = self._cluster.group.log(self._name).read_text().split("\n")[:-1]
-        return [line for line in map(json.loads, lines) if line["message"] == "listening"]
+    @property
+    def log(self) -> list[Object]:
+        """The lines of its log."""
+        text = self._cluster.group.log(self._name).read_text()
+        return [json.loads(line) for line in text.split("\n")[:-1]]
 
-    def redirect(self) -> None:
-        """Makes the namespace and a Service that leads to loopback, before the installation."""
-        meta = {"name": NAME, "namespace": NAMESPACE}
-        spec = {"type": "ExternalName", "externalName": "localhost"}
-        self._api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
-        self._api.create({"apiVersion": "v1", "kind": "Service", "metadata": meta, "spec": spec})
+    def tend(self, api: ApiClient) -> None:
+        """Starts the process once its ServiceAccount is there, and leads the API server to it."""
+        if not self._runs and api.find("v1", "ServiceAccount", NAME, NAMESPACE) is not None:
+            self._start()
+        if self._runs and (port := self._port()):
+            lead_to(api, port)
 
-    def trust(self, api: ApiClient) -> None:
-        """Fills in caBundle and the real port, as soon as there is a configuration."""
-        found = api.find(*CONFIGURATIONS, NAME)
-        if found is not None and "caBundle" not in found["webhooks"][0]["clientConfig"]:
-            set_trust(api, self.authority, self.port)
+    def _start(self) -> None:
+        kubeconfig = self._cluster.kubeconfig_for(NAMESPACE, NAME)
+        command = [
+            sys.executable, "-m", "webhook", "--bind-address=127.0.0.1", "--tls-port=0",
+            "--plain-port=0", f"--identity={LEADER}",
+        ]  # fmt: skip
+        environment = {"PYTHONPATH": str(ROOT), "KUBECONFIG": str(kubeconfig)}
+        self._cluster.run(self._name, command, environment)
+        self._runs = True
 
-    def lead(self, api: ApiClient) -> None:
-        """Holds the Lease, as one of the replicas would."""
-        meta = {"name": NAME, "namespace": NAMESPACE}
-        lease: Object = {"apiVersion": LEASE[0], "kind": LEASE[1], "metadata": meta}
-        now = dt.datetime.now(dt.UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
-        spec = {"holderIdentity": LEADER, "leaseDurationSeconds": 15, "renewTime": now}
-        if api.find(*LEASE, NAME, NAMESPACE) is None:
-            api.create({**lease, "spec": spec})
-        else:
-            api.patch(lease, {"spec": spec})
+    def _port(self) -> int | None:
+        lines = [line for line in self.log if line["message"] == "listening"]
+        return lines[0]["tls_port"] if lines else None
 
 
-def set_trust(api: ApiClient, authority: bytes, port: int) -> None:
-    """Changes the configuration's caBundle and port."""
-    client = "/webhooks/0/clientConfig"
-    named = {"apiVersion": CONFIGURATIONS[0], "kind": CONFIGURATIONS[1], "metadata": {"name": NAME}}
-    bundle = base64.b64encode(authority).decode()
-    operations = [
-        {"op": "add", "path": f"{client}/caBundle", "value": bundle},
-        {"op": "replace", "path": f"{client}/service/port", "value": port},
-    ]
-    api.patch(named, operations, "json")
+def lead_to(api: ApiClient, port: int) -> None:
+    """Has the configuration, if there is one, name the port on which a webhook really listens."""
+    found = api.find(*CONFIGURATIONS, NAME)
+    if found is not None and found["webhooks"][0]["clientConfig"]["service"]["port"] != port:
+        change = {"op": "replace", "path": "/webhooks/0/clientConfig/service/port", "value": port}
+        api.patch(_CONFIGURATION, [change], "json")
+
+
+def trust(api: ApiClient, authority: Path) -> None:
+    """Has the configuration trust another CA."""
+    bundle = base64.b64encode(authority.read_bytes()).decode()
+    change = {"op": "add", "path": "/webhooks/0/clientConfig/caBundle", "value": bundle}
+    api.patch(_CONFIGURATION, [change], "json")
 
 
 # Whatever the webhook's namespace may hold, owners before what they own.
