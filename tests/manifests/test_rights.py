@@ -1,4 +1,4 @@
-"""The roles of the manifests hold what the documents of each part say that it needs, and no more."""
+"""The roles of the manifests hold what the document of each part asks for, and no more."""
 
 from __future__ import annotations
 
