@@ -50,7 +50,7 @@ async def test_without_delete_no_owner_can_be_added(strict: Sandbox) -> None:
     first, second = (controller(replica_set(strict, name)) for name in ("first", "second"))
     with webhook_account(strict, rules) as kubeconfig:
         async with connected(kubeconfig) as client, watching(client) as state:
-            keeper = TemplateKeeper(client, state.templates, seconds=1)
+            keeper = TemplateKeeper(client, state.templates, seconds=3)
             await keeper.ensure(template(strict.namespace), first)
             with pytest.raises(ApiError, match="an ownerRef on a resource you can't") as caught:
                 await keeper.ensure(template(strict.namespace), second)
