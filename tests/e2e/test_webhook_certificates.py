@@ -245,24 +245,6 @@ def test_the_clock_is_the_api_server_s(installed: Installed) -> None:
     assert installed.api.list(*LEASE, installed.namespace) == []
 
 
-RIGHTS = [
-    *[("secrets", verb) for verb in ("create", "get", "update")],
-    *[("leases", verb) for verb in ("create", "get", "update")],
-    *[("mutatingwebhookconfigurations", verb) for verb in ("get", "patch", "watch")],
-]
-
-
-@pytest.mark.parametrize(("resource", "verb"), RIGHTS)
-def test_every_right_is_needed(installed: Installed, resource: str, verb: str) -> None:
-    installed.revoke(resource, verb)
-    installed.register()
-    replica = installed.start("a", FAST)
-    wait_for(
-        lambda: f'cannot {verb} resource "{resource}"' in installed.log(replica),
-        what=lambda: installed.log(replica),
-    )
-
-
 def test_what_is_served_goes_on_while_the_api_server_does_not_answer(
     installed: Installed,
 ) -> None:

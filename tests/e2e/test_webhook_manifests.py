@@ -15,9 +15,9 @@ from tests.controlplane.sandbox import Sandbox
 from tests.controlplane.waiting import wait_for
 from tests.e2e import operators
 from tests.e2e.webhook_pods import CONFIGURATIONS, Kubelets, remove_everything
+from tests.e2e.webhook_rights import allowed
 
 MODEL = {"llmfit.ai/model": "Qwen/Qwen2.5-7B-Instruct"}
-REVIEW = "authorization.k8s.io/v1"
 
 
 @pytest.fixture(scope="module")
@@ -127,18 +127,6 @@ FORBIDDEN = [
     ("coordination.k8s.io/leases", "kube-system", "create"),
     ("rbac.authorization.k8s.io/clusterroles", "", "list"),
 ]
-
-
-def allowed(cluster: Cluster, resource: str, namespace: str, verb: str) -> bool:
-    group, kind, *names = resource.split("/")
-    attributes = {"group": group, "resource": kind, "namespace": namespace, "verb": verb}
-    if names:
-        attributes["name"] = names[0]
-    user = f"system:serviceaccount:{NAMESPACE}:{NAME}"
-    spec = {"user": user, "resourceAttributes": attributes}
-    review = {"apiVersion": REVIEW, "kind": "SubjectAccessReview", "spec": spec}
-    answer = cluster.api.create(review)
-    return bool(answer["status"]["allowed"])
 
 
 @pytest.mark.usefixtures("base")

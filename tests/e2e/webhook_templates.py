@@ -35,8 +35,8 @@ def spec_of(sandbox: Sandbox) -> Object:
     return {name: value for name, value in found["spec"].items() if value}
 
 
-def owner_uids(sandbox: Sandbox) -> list[str]:
-    found = stored(sandbox)
+def owner_uids(sandbox: Sandbox, name: str = "llmfit-webhook-0123456789ab") -> list[str]:
+    found = stored(sandbox, name)
     assert found is not None
     return [each["uid"] for each in found["metadata"].get("ownerReferences", [])]
 

@@ -129,17 +129,6 @@ class Installed:
         )
         self.kubeconfig = cluster.kubeconfig_for(self.namespace, SERVICE_ACCOUNT)
 
-    def revoke(self, resource: str, verb: str) -> None:
-        """Take one right away from the ServiceAccount."""
-        granted = dict(zip(("Role", "ClusterRole"), rules(self.configuration), strict=True))
-        for kind, rights in granted.items():
-            for each in rights:
-                if each["resources"] == [resource] and verb in each["verbs"]:
-                    each["verbs"].remove(verb)
-            meta = {"name": self.namespace, "namespace": self.namespace}
-            role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind, "metadata": meta}
-            self.api.patch(role, {"rules": [each for each in rights if each["verbs"]]})
-
     def register(self) -> None:
         """Create the configuration: every pod of the namespace, and a failure refuses it."""
         service: Object = {"name": "llmfit-webhook", "namespace": self.namespace}
