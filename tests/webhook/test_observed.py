@@ -8,6 +8,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.webhook.hosting import Hosted
 from tests.webhook.pods import pod, review
+from webhook.observed.logs import fields
 
 
 def test_live_and_ready(webhook: Hosted) -> None:
@@ -67,3 +68,11 @@ def test_reviews_are_counted_and_timed(webhook: Hosted) -> None:
 def test_no_label_has_a_users_value(webhook: Hosted) -> None:
     webhook.ask(review(pod("acme/secret-project"), namespace="secret-team"))
     assert "secret" not in webhook.page("/metrics").text
+
+
+def test_sentence_of_the_api_server_is_logged_whole() -> None:
+    """Which right is missing stands behind the names of object, ServiceAccount and namespace."""
+    names = 'resourceclaimtemplates "a" is forbidden: User "system:serviceaccount:b:c" '.ljust(300)
+    sentence = f'{names}cannot patch resource "resourceclaimtemplates"'
+    said = fields(explanation=sentence, name="x" * 300)["fields"]
+    assert said == {"explanation": sentence, "name": "x" * 197 + "..."}

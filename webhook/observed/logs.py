@@ -8,19 +8,22 @@ import sys
 import time
 from typing import Any
 
-from webhook.reviews.notices import shown
+from webhook.reviews.notices import MAX_SHOWN, shown
 
 LOGGER = "webhook"
 
 _FIELDS = "fields"
 _MAX_TEXT = 4000
 """Longest message or traceback of a line."""
+_MAX_FIELD = {"explanation": 1000}
+"""Longest values of fields that hold a sentence: those of the API server name the right that is
+missing, or the quota that is used up, behind 200 characters of other names."""
 
 
 def fields(**values: Any) -> dict[str, Any]:
     """Fields for a line, as ``extra``; text is cut to what a line shows, empty text left out."""
     kept = {
-        name: shown(value) if isinstance(value, str) else value
+        name: shown(value, _MAX_FIELD.get(name, MAX_SHOWN)) if isinstance(value, str) else value
         for name, value in values.items()
         if value not in ("", None)
     }
