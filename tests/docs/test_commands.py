@@ -96,3 +96,14 @@ def test_links_lead_somewhere() -> None:
         if "://" not in target and not (path.parent / target).exists()
     ]
     assert broken == []
+
+
+@pytest.mark.parametrize(
+    ("page", "pattern"), [("README.md", "docs/*.md"), ("docs/webhook.md", "webhook-*.md")]
+)
+def test_every_page_is_linked(page: str, pattern: str) -> None:
+    """From the first page that a reader opens."""
+    linking = ROOT / page
+    pages = {str(each.relative_to(linking.parent)) for each in linking.parent.glob(pattern)}
+    assert pages
+    assert pages <= set(re.findall(r"\]\(([^)#]+)", linking.read_text("utf-8")))
