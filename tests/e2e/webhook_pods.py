@@ -31,7 +31,6 @@ _CONFIGURATION: Object = {
     "kind": CONFIGURATIONS[1],
     "metadata": {"name": NAME},
 }
-LEADER = "llmfit-webhook-5f7d9-x2v4q"
 _PAUSE = 0.05
 
 
@@ -123,7 +122,7 @@ class Replica:
         kubeconfig = self._cluster.kubeconfig_for(NAMESPACE, NAME)
         command = [
             sys.executable, "-m", "webhook", "--bind-address=127.0.0.1", "--tls-port=0",
-            "--plain-port=0", f"--identity={LEADER}",
+            "--plain-port=0",
         ]  # fmt: skip
         environment = {"PYTHONPATH": str(ROOT), "KUBECONFIG": str(kubeconfig)}
         self._cluster.run(self._name, command, environment)
