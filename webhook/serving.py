@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from aiohttp import web
+from aiohttp.http import HttpProcessingError
 
 Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
@@ -31,6 +32,22 @@ class Bounds:
     body_bytes: int
     connections: int
     patience_s: float
+
+
+class _NotOurFault(logging.Filter):
+    """A client that breaks HTTP is worth a line, but not a traceback with what it has sent."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        if isinstance(error, HttpProcessingError):
+            record.exc_info = None
+            record.levelno, record.levelname = logging.WARNING, "WARNING"
+            record.msg, record.args = "a client breaks HTTP (%s)", (type(error).__name__,)
+        return True
+
+
+_log = logging.getLogger(__name__)
+_log.addFilter(_NotOurFault())
 
 
 class Listener:
@@ -101,7 +118,7 @@ class _Server(web.Server):
             self._spoken,
             request_factory=self._request,
             access_log=None,
-            logger=logging.getLogger(__name__),
+            logger=_log,
             keepalive_timeout=IDLE_SECONDS,
             lingering_time=bounds.patience_s,
             max_line_size=_HEADER_BYTES,

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from kubectl_llmfit.core import reasons
 from kubectl_llmfit.core.rewrite.survey import survey
 from tests.webhook.hosting import Hosted
+from tests.webhook.mutations import FRAGMENTS
 from tests.webhook.pods import MODEL, UID, Object, patch_of, patched, pod, review
 from webhook.observed.logs import JsonLines
 from webhook.reviews.answer import Outcome
@@ -46,11 +47,6 @@ LLMFIT = (
 )
 SELECTOR = re.compile(f"{NVIDIA}|{LLMFIT}")
 
-FRAGMENTS = [
-    "'] || true || device.attributes['", "\") || true", "${jndi:ldap://x}", "{{ .Values }}",
-    '"}\n{"level":"error","message":"forged"}', "\r\nX-Evil: 1", "\u0000", "\u202e", "\u2028",
-    "\x1b[2J", "\U0001f600", "20\n", "-1", "1e400", "nan", "0x10", "1_0", "٣", "../../x", "%s%n",
-]  # fmt: skip
 VALID = [MODEL, MODEL.lower(), f" {MODEL}\t", "30", " 2e1 ", "70", "Q8_0", "q4_k_m", "BF16", "pcie",
          "llmfit.ai", "gpu.nvidia.com", "gpu.llmfit.ai", "numa"]  # fmt: skip
 

@@ -6,6 +6,7 @@ import contextlib
 import json
 import socket
 import ssl
+import struct
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -198,6 +199,38 @@ def test_who_does_not_finish_is_cut_off(hurried: Hosted, sent: bytes) -> None:
             connection.sendall(sent)
         assert is_closed(connection)
     assert hurried.ask(review(pod()))["allowed"] is True
+
+
+def test_who_leaves_in_the_middle_is_no_fault_of_the_webhook(webhook: Hosted) -> None:
+    before = webhook.count("reject", "bad-review")
+    with secure(webhook) as connection:
+        connection.sendall(HEAD + b"Content-Length: 100\r\n\r\n{")
+        wait_for(lambda: "reviews_in_flight 1.0" in webhook.page("/metrics").text)
+        # Closed without a word of TLS, and with a reset.
+        linger = struct.pack("ii", 1, 0)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+    wait_for(lambda: webhook.count("reject", "bad-review") == before + 1)
+    assert webhook.count("fail", "internal-error") == 0
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param(b"Content-Length: 5, 5\r\n\r\nsecret", id="length"),
+        pytest.param(b"Transfer-Encoding: chunked\r\n\r\nsecret\r\n", id="chunk"),
+        pytest.param(b"secret\r\n\r\n", id="header"),
+    ],
+)
+def test_broken_http_is_a_line_without_what_was_sent(
+    webhook: Hosted, caplog: pytest.LogCaptureFixture, sent: bytes
+) -> None:
+    with secure(webhook) as connection:
+        connection.sendall(HEAD + sent)
+        assert connection.recv(65536).startswith(b"HTTP/1.")
+    said = [each for each in caplog.records if each.name == "webhook.serving"]
+    assert [each.levelname for each in said] == ["WARNING"]
+    assert "secret" not in caplog.text
+    assert "Traceback" not in caplog.text
 
 
 def test_who_does_not_speak_tls_is_cut_off(hurried: Hosted) -> None:

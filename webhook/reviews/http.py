@@ -159,6 +159,8 @@ class Reviews:
             raise _too_large(self._bounds.review_bytes) from None
         except web.RequestPayloadError:
             raise _Rejected(400, "the body is broken") from None
+        except OSError:
+            raise _Rejected(400, "the client left before the end of the review") from None
 
     def _deadline_s(self, request: web.BaseRequest) -> float:
         stated = _TIMEOUT.fullmatch(request.query.get("timeout", ""))
