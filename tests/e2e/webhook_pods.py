@@ -13,7 +13,7 @@ import json
 import secrets
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -35,10 +35,16 @@ _PAUSE = 0.05
 
 
 class Kubelets:
-    """Says that the webhook's pods are ready, and confirms their end, for as long as it is open."""
+    """Says that pods are ready, and confirms their end, for as long as it is open.
 
-    def __init__(self, cluster: Cluster, *, ready: bool = True) -> None:
+    The pods are the webhook's, or those of ``namespaces``.
+    """
+
+    def __init__(
+        self, cluster: Cluster, *, ready: bool = True, namespaces: Sequence[str] = (NAMESPACE,)
+    ) -> None:
         self._api: ApiClient = cluster.api.as_token(cluster.token)
+        self._namespaces = namespaces
         self._ready = ready
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -61,8 +67,9 @@ class Kubelets:
     def _run(self) -> None:
         while not self._ended.wait(_PAUSE):
             try:
-                for pod in self._api.list("v1", "Pod", NAMESPACE):
-                    self._look_after({"apiVersion": "v1", "kind": "Pod", **pod})
+                for namespace in self._namespaces:
+                    for pod in self._api.list("v1", "Pod", namespace):
+                        self._look_after({"apiVersion": "v1", "kind": "Pod", **pod})
                 for each in self.also:
                     each(self._api)
             except ApiError as error:
@@ -83,13 +90,13 @@ class Replica:
     """The webhook as a process on loopback, with the rights of the ServiceAccount as installed."""
 
     def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
+        self.cluster = cluster
         self._name = f"webhook-{secrets.token_hex(3)}"
         self._runs = False
 
     def __enter__(self) -> Self:
         """Makes the namespace and a Service that leads to loopback, before the installation."""
-        api = self._cluster.api
+        api = self.cluster.api
         meta = {"name": NAME, "namespace": NAMESPACE}
         spec = {"type": "ExternalName", "externalName": "localhost"}
         api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
@@ -103,12 +110,12 @@ class Replica:
         _trace: TracebackType | None,
     ) -> None:
         if self._runs:
-            self._cluster.group.stop(self._name)
+            self.cluster.group.stop(self._name)
 
     @property
     def log(self) -> list[Object]:
         """The lines of its log."""
-        text = self._cluster.group.log(self._name).read_text()
+        text = self.cluster.group.log(self._name).read_text()
         return [json.loads(line) for line in text.split("\n")[:-1]]
 
     def tend(self, api: ApiClient) -> None:
@@ -118,15 +125,24 @@ class Replica:
         if self._runs and (port := self._port()):
             lead_to(api, port)
 
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self.cluster.group.pids[self._name]
+
     def _start(self) -> None:
-        kubeconfig = self._cluster.kubeconfig_for(NAMESPACE, NAME)
-        command = [
-            sys.executable, "-m", "webhook", "--bind-address=127.0.0.1", "--tls-port=0",
-            "--plain-port=0",
-        ]  # fmt: skip
-        environment = {"PYTHONPATH": str(ROOT), "KUBECONFIG": str(kubeconfig)}
-        self._cluster.run(self._name, command, environment)
+        self.cluster.run(self._name, self.command(), self.environment())
         self._runs = True
+
+    def command(self) -> list[str]:
+        """As in its container, but on ports of loopback that are free."""
+        flags = ("--bind-address=127.0.0.1", "--tls-port=0", "--plain-port=0")
+        return [sys.executable, "-m", "webhook", *flags]
+
+    def environment(self) -> dict[str, str]:
+        """With the identity of the webhook's ServiceAccount."""
+        kubeconfig = self.cluster.kubeconfig_for(NAMESPACE, NAME)
+        return {"PYTHONPATH": str(ROOT), "KUBECONFIG": str(kubeconfig)}
 
     def _port(self) -> int | None:
         lines = [line for line in self.log if line["message"] == "listening"]
