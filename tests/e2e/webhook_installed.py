@@ -29,9 +29,8 @@ def installed(
             kind(cluster) as replica,
         ):
             kubelets.also.append(replica.tend)
-            done = llmfit(
-                "webhook", "install", "--overlay", "fail-closed", environment=in_cluster(cluster)
-            )
+            command = ("webhook", "install", "--overlay", "fail-closed", "--timeout", "40s")
+            done = llmfit(*command, environment=in_cluster(cluster))
             assert done.returncode == 0, f"{done.stdout}{done.stderr}{replica.log}"
             wait_for(lambda: _is_asked(sandbox), what="a pod to get its claim")
             yield replica
