@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -74,6 +75,19 @@ async def test_leads_for_the_renewal_time_and_no_longer() -> None:
     for clock.now in (0.0, 9.9, 10.0, 11.0):
         led[clock.now] = first.is_leader
     assert led == {0.0: True, 9.9: True, 10.0: False, 11.0: False}
+
+
+async def test_of_two_that_start_at_once_the_slower_finds_nothing_wrong(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """There was no Lease when it looked, and there is one when it makes its own."""
+    server, clock = OneLease(), Clock()
+    slower = candidate(server, "slower", clock)
+    await candidate(server, "faster", clock)._try_once()
+    with mock.patch.object(server, "get", side_effect=ApiError(404, "NotFound", "no such lease")):
+        await slower._try_once()
+    assert not slower.is_leader
+    assert caplog.messages == []
 
 
 async def test_a_process_that_was_stopped_knows_it_at_once() -> None:

@@ -134,8 +134,7 @@ class Leadership:
         except ApiError as error:
             if error.reason != "NotFound":
                 raise
-            lease = await self._create()
-            self._holds(lease, asked_at)
+            await self._create(asked_at)
             return
         observed = self._observe(lease)
         own = observed.holder == self._identity
@@ -166,11 +165,18 @@ class Leadership:
         self._observe(lease)
         self._leads_until = asked_at + self._timing.renew_seconds
 
-    async def _create(self) -> Object:
+    async def _create(self, asked_at: float) -> None:
         metadata = {"name": self._name, "namespace": self._namespace}
         empty = {"apiVersion": API_VERSION, "kind": "Lease", "metadata": metadata, "spec": {}}
         collection = path(API_VERSION, PLURAL, self._namespace)
-        return await self._client.create(collection, self._mine(empty, renewal=False))
+        try:
+            lease = await self._client.create(collection, self._mine(empty, renewal=False))
+        except ApiError as error:
+            # Another replica that has just started was faster.
+            if error.reason != "AlreadyExists":
+                raise
+            return
+        self._holds(lease, asked_at)
 
     def _mine(self, lease: Object, *, renewal: bool) -> Object:
         """``lease`` with this process as its holder from now on."""
