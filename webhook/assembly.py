@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import socket
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from kubectl_llmfit.catalog import Catalog
@@ -16,7 +17,7 @@ from webhook.certificates.own import OwnCertificates, OwnSettings
 from webhook.endpoint.app import make_app
 from webhook.endpoint.part import Endpoint
 from webhook.kube.client import Client, NoClusterError
-from webhook.kube.lease import Leadership
+from webhook.kube.lease import Leadership, Timing
 from webhook.observed.metrics import Metrics
 from webhook.reviews.decisions import Decisions, Surroundings
 from webhook.reviews.models import Models
@@ -32,6 +33,15 @@ LEASE = "llmfit-webhook"
 
 DEFAULT_NAMESPACE = "llmfit-system"
 _OWN_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How fast leaders follow each other and certificates are renewed. Of ``certificates`` the
+    namespace is that of the settings."""
+
+    lease: Timing = field(default_factory=Timing)
+    certificates: OwnSettings = field(default_factory=OwnSettings)
 
 
 async def serve(settings: Settings) -> None:
@@ -50,7 +60,7 @@ async def serve(settings: Settings) -> None:
         await connected(settings, client).run()
 
 
-def connected(settings: Settings, client: Client) -> Service:
+def connected(settings: Settings, client: Client, pace: Pace = Pace()) -> Service:
     """The service of the cluster that ``client`` reaches.
 
     Raises:
@@ -59,11 +69,11 @@ def connected(settings: Settings, client: Client) -> Service:
     state = ClusterState(client)
     namespace = settings.namespace or _own_namespace()
     identity = f"{socket.gethostname()}-{secrets.token_hex(4)}"
-    leadership = Leadership(client, namespace, LEASE, identity)
+    leadership = Leadership(client, namespace, LEASE, identity, pace.lease)
     metrics = Metrics()
     keeper = TemplateKeeper(client, state.templates, on_made=metrics.templates_made.inc)
     certificates = file_certificates(settings) or OwnCertificates(
-        client, lambda: leadership.is_leader, OwnSettings(namespace=namespace)
+        client, lambda: leadership.is_leader, replace(pace.certificates, namespace=namespace)
     )
     parts = (
         state,

@@ -1,0 +1,58 @@
+"""A replica of the webhook, whole, at the pace of tests: ``python -m … FLAGS``, as the real one.
+
+What differs: how long certificates and the Lease last (LLMFIT_TEST_PACE, as JSON), and that its
+ports may be shared with other replicas, which stands for the Service in front of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from datetime import timedelta
+from typing import Any
+
+from webhook.assembly import Pace, connected
+from webhook.certificates.authority import Lifetimes
+from webhook.certificates.own import OwnSettings
+from webhook.kube.client import Client
+from webhook.kube.lease import Timing
+from webhook.observed import logs
+from webhook.settings import read_settings
+
+
+class SharingPorts(asyncio.SelectorEventLoop):
+    """Of processes that listen on one port the kernel chooses one for each connection."""
+
+    async def create_server(self, *positional: Any, **named: Any) -> asyncio.Server:
+        return await super().create_server(*positional, **named, reuse_port=True)
+
+
+def pace() -> Pace:
+    """From LLMFIT_TEST_PACE: seconds by name, and the lease's three."""
+    given = json.loads(os.environ["LLMFIT_TEST_PACE"])
+    lifetimes = Lifetimes(
+        authority=timedelta(seconds=given["authority_seconds"]),
+        serving=timedelta(seconds=given["serving_seconds"]),
+        renew_at=given["renew_at"],
+        backdate=timedelta(seconds=given["backdate_seconds"]),
+    )
+    certificates = OwnSettings(
+        lifetimes=lifetimes,
+        poll_seconds=given["poll_seconds"],
+        settle_seconds=given["settle_seconds"],
+    )
+    return Pace(Timing(*given["lease"]), certificates)
+
+
+async def serve() -> None:
+    settings = read_settings(sys.argv[1:])
+    logs.set_up(settings.log_level)
+    async with await Client.connect() as client:
+        await connected(settings, client, pace()).run()
+
+
+if __name__ == "__main__":
+    with asyncio.Runner(loop_factory=SharingPorts) as runner:
+        runner.run(serve())
