@@ -35,8 +35,12 @@ from tests.webhook.running import FAKED, Process
 from tests.webhook.wire import Sent, good, requests
 
 MUTATED_GROWTH_BYTES = 96 * 2**20
-GOOD_GROWTH_BYTES = 48 * 2**20
-"""How much more the process may hold after a phase than before it."""
+GOOD_GROWTH_BYTES = 32 * 2**20
+"""How much more the process may hold after a phase than before it.
+
+What a connection leaves that ends too early is in cycles, which Python collects late: 6,000 such
+connections in a row cost 66 MiB, and 18,000 more another 10.
+"""
 
 SEED = 6
 _CONNECTIONS = 8
