@@ -120,6 +120,24 @@ def test_replicas_are_killed_in_the_middle(production: Production, sandbox: Sand
     assert production.faults() == []
 
 
+def test_replicas_are_replaced(production: Production, sandbox: Sandbox) -> None:
+    """An upgrade, or a drained node: a successor is ready first, and no call fails."""
+    load = Load(sandbox)
+    with load.running():
+        for name, old in zip("cd", production.alive(), strict=True):
+            load.wait_admitted(20)
+            production.start(name, pace=CALM)
+            os.kill(old.pid, signal.SIGTERM)
+        for old in production.started[:2]:
+            wait_for(partial(old.said, "ended$"), 20, "the end of a replica")
+            production.kill(old)
+        load.wait_admitted(20)
+        production.wait_leader()
+    assert (load.failures, load.wrong, load.untouched) == ([], [], 0)
+    assert check_all_pods(sandbox) == load.admitted
+    assert production.faults() == []
+
+
 def test_api_server_is_restarted(production: Production, sandbox: Sandbox) -> None:
     """The same processes go on, with new templates too."""
     pids = [each.pid for each in production.started]
