@@ -64,7 +64,10 @@ def deployment(replicas: int) -> Object:
 
 @pytest.mark.parametrize("production", [FAST], indirect=True, ids=["fast"])
 def test_rotation_under_load(production: Production, sandbox: Sandbox) -> None:
-    """Serving certificate and CA every few seconds: not one failure, not one pod without claim."""
+    """Serving certificate and CA every few seconds: not one failure, not one pod without claim.
+
+    Each review is a handshake, so that a chain that is not trusted yet would be seen.
+    """
     load = Load(sandbox)
     authorities = set(production.trusted())
     with load.running():

@@ -40,8 +40,8 @@ LEASE_SECONDS = 3.0
 RENEW_SECONDS = 2.0
 
 _LEASE = {"lease": [LEASE_SECONDS, RENEW_SECONDS, 0.4]}
-CALM = CALM_CERTIFICATES | _LEASE
-FAST = FAST_CERTIFICATES | _LEASE
+CALM = CALM_CERTIFICATES | _LEASE | {"every_review_a_handshake": False}
+FAST = FAST_CERTIFICATES | _LEASE | {"every_review_a_handshake": True}
 
 
 @dataclass(frozen=True)

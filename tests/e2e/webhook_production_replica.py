@@ -1,7 +1,8 @@
 """A replica of the webhook, whole, at the pace of tests: ``python -m … FLAGS``, as the real one.
 
-What differs: how long certificates and the Lease last (LLMFIT_TEST_PACE, as JSON), and that its
-ports may be shared with other replicas, which stands for the Service in front of them.
+What differs: how long certificates and the Lease last (LLMFIT_TEST_PACE, as JSON); that its ports
+may be shared with other replicas, which stands for the Service in front of them; and, where it is
+asked for, that no connection outlives an answer.
 """
 
 from __future__ import annotations
@@ -29,9 +30,8 @@ class SharingPorts(asyncio.SelectorEventLoop):
         return await super().create_server(*positional, **named, reuse_port=True)
 
 
-def pace() -> Pace:
-    """From LLMFIT_TEST_PACE: seconds by name, and the lease's three."""
-    given = json.loads(os.environ["LLMFIT_TEST_PACE"])
+def pace(given: dict[str, Any]) -> Pace:
+    """From seconds by name, and the lease's three."""
     lifetimes = Lifetimes(
         authority=timedelta(seconds=given["authority_seconds"]),
         serving=timedelta(seconds=given["serving_seconds"]),
@@ -49,8 +49,12 @@ def pace() -> Pace:
 async def serve() -> None:
     settings = read_settings(sys.argv[1:])
     logs.set_up(settings.log_level)
+    given = json.loads(os.environ["LLMFIT_TEST_PACE"])
     async with await Client.connect() as client:
-        await connected(settings, client, pace()).run()
+        service = connected(settings, client, pace(given))
+        if given["every_review_a_handshake"]:
+            service.tls.end()
+        await service.run()
 
 
 if __name__ == "__main__":
