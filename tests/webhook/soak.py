@@ -45,9 +45,9 @@ connections in a row cost 66 MiB, and 18,000 more another 10.
 SEED = 6
 _CONNECTIONS = 8
 _SILENT_SECONDS = 60
-"""An answer that is not there by then will not come: slow clients are cut off after one second."""
+"""An answer that is not there by then will not come: slow clients are cut off after two seconds."""
 
-_FLAGS = ("--client-seconds=1", "--deadline-seconds=30", "--drain-seconds=0")
+_FLAGS = ("--client-seconds=2", "--deadline-seconds=30", "--drain-seconds=0")
 _TOKEN = re.compile(rb"\(([a-z-]+)\)\n$")
 _SHOWN = 20
 _MODELS = ("Qwen/Qwen2.5-7B-Instruct", "meta-llama/Llama-3.1-8B-Instruct", "Qwen/Qwen2.5-0.5B")
