@@ -104,8 +104,8 @@ def assemble(
     catalog = Catalog.open([str(path) for path in settings.catalog])
     models = Models(catalog)
     boards = load_boards([str(path) for path in settings.boards])
-    decisions = Decisions(models, boards, surroundings)
-    mutator = Mutator(decisions, surroundings, keeper, settings.on_mistake)
+    decisions = Decisions(models, boards, surroundings, settings.on_mistake)
+    mutator = Mutator(decisions, surroundings, keeper)
     if settings.endpoint_port is not None:
         app = make_app(catalog, boards)
         parts = (*parts, Endpoint(app, settings.bind_address or None, settings.endpoint_port))

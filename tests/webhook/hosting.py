@@ -59,6 +59,10 @@ class Cluster:
     def lacks(self, device_class: str) -> bool:
         return device_class in self.without
 
+    def has(self, template: Object, owner: Object | None) -> bool:
+        """So that each review is seen to ask for its template."""
+        return False
+
     async def ensure(self, template: Object, owner: Object | None) -> None:
         while self.holds:
             await asyncio.sleep(0.005)
@@ -72,8 +76,8 @@ BOUNDS = ReviewBounds(review_bytes=4 * 1024 * 1024, in_flight=8, patience_s=20, 
 
 def mutator(cluster: Cluster, on_mistake: str = "deny") -> Mutator:
     """A mutator with the shipped catalog and boards."""
-    decisions = Decisions(Models(Catalog()), load_boards([]), cluster)
-    return Mutator(decisions, cluster, cluster, on_mistake)
+    decisions = Decisions(Models(Catalog()), load_boards([]), cluster, on_mistake)
+    return Mutator(decisions, cluster, cluster)
 
 
 class Hosted:

@@ -61,6 +61,7 @@ def test_pods_of_a_workload_are_decided_once() -> None:
         assert await desk.made_anew(first)
         assert not await desk.made_anew(second)
         assert await desk.decisions.over(first, "a") is await desk.decisions.over(second, "a")
+        assert desk.decisions.remembered(first, "a") is desk.decisions.remembered(second, "a")
 
     run(test)
 
@@ -98,10 +99,11 @@ CHANGES = [
 def test_what_counts_is_decided_anew(change: Callable[[Desk, Object], None]) -> None:
     async def test(desk: Desk) -> None:
         obj = pod()
-        before = await desk.decisions.over(copy.deepcopy(obj), "a")
+        before = (await desk.decisions.over(copy.deepcopy(obj), "a")).decision
         change(desk, obj)
+        assert desk.decisions.remembered(obj, "a") is None
         assert await desk.made_anew(obj)
-        after = await desk.decisions.over(obj, "a")
+        after = (await desk.decisions.over(obj, "a")).decision
         assert isinstance(before, Inject)
         assert isinstance(after, Inject)
         assert before.template != after.template
@@ -111,7 +113,7 @@ def test_what_counts_is_decided_anew(change: Callable[[Desk, Object], None]) -> 
 
 def test_each_namespace_has_its_own_template() -> None:
     async def test(desk: Desk) -> None:
-        made = [await desk.decisions.over(pod(), name) for name in ("a", "b")]
+        made = [(await desk.decisions.over(pod(), name)).decision for name in ("a", "b")]
         assert [each.template["metadata"]["namespace"] for each in made if isinstance(each, Inject)]
         assert made[0] != made[1]
 
@@ -122,9 +124,9 @@ def test_refusals_are_remembered_as_well() -> None:
     async def test(desk: Desk) -> None:
         for anew in (True, False):
             before = desk.models.asked
-            with pytest.raises(Refused) as caught:
-                await desk.decisions.over(pod("no/such-model"), "a")
-            assert [each.reason.token for each in caught.value.problems] == ["unknown-model"]
+            refused = (await desk.decisions.over(pod("no/such-model"), "a")).decision
+            assert isinstance(refused, Refused)
+            assert [each.reason.token for each in refused.problems] == ["unknown-model"]
             assert (desk.models.asked > before) is anew
 
     run(test)
@@ -172,11 +174,11 @@ def test_a_search_keeps_nobody_else_waiting() -> None:
         ]
         while not models.at_it:
             await asyncio.sleep(0.005)
-        assert isinstance(await decisions.over(pod(), "a"), Inject)
+        assert isinstance((await decisions.over(pod(), "a")).decision, Inject)
         assert models.at_it == 1
         models.let_go.set()
-        answers = await asyncio.gather(*searches, return_exceptions=True)
-        assert [type(each) for each in answers] == [Refused] * 3
+        answers = await asyncio.gather(*searches)
+        assert [type(each.decision) for each in answers] == [Refused] * 3
 
     asyncio.run(test())
 

@@ -10,6 +10,7 @@ import json
 import logging
 import re
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ from kubectl_llmfit.core.rewrite.survey import survey
 from tests.webhook.hosting import Hosted
 from tests.webhook.mutations import FRAGMENTS
 from tests.webhook.pods import MODEL, UID, Object, patch_of, patched, pod, review
-from webhook.observed.logs import JsonLines
+from webhook.observed import logs
 from webhook.reviews.answer import Outcome
 
 TOKENS = {each.token for each in reasons.ALL}
@@ -100,34 +101,27 @@ specs = st.fixed_dictionaries(
 )
 
 
-class Lines(logging.Handler):
-    """The log as it would be written."""
+class Lines:
+    """The log as it is written."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.written = io.StringIO()
-        self.setFormatter(JsonLines())
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.written.write(self.format(record) + "\n")
+    def __init__(self, written: io.StringIO) -> None:
+        self._written = written
 
     def take(self) -> list[str]:
-        text = self.written.getvalue()
-        self.written.seek(0)
-        self.written.truncate()
+        text = self._written.getvalue()
+        self._written.seek(0)
+        self._written.truncate()
         return text.split("\n")[:-1]
 
 
 @pytest.fixture(scope="module")
 def lines() -> Iterator[Lines]:
-    handler = Lines()
-    logger = logging.getLogger("webhook")
-    logger.addHandler(handler)
+    logger, written = logging.getLogger("webhook"), io.StringIO()
     logger.setLevel(logging.INFO)
-    logger.propagate = False
-    yield handler
-    logger.propagate = True
-    logger.removeHandler(handler)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(logs, "sys", SimpleNamespace(stderr=written))
+        yield Lines(written)
+    logger.setLevel(logging.NOTSET)
 
 
 def checked_line(lines: Lines) -> Object:

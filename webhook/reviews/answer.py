@@ -9,6 +9,7 @@ import base64
 import json
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 from kubectl_llmfit.core.rewrite.operations import Operation, json_patch
@@ -75,21 +76,35 @@ class Verdict:
         """Whether the pod may be made."""
         return self.outcome is not Outcome.DENY
 
+    @cached_property
+    def response(self) -> bytes:
+        """The response as JSON, but for the uid and what stands before it.
+
+        Made once: the pods of a workload share their verdict.
+        """
+        response: dict[str, Any] = {"allowed": self.allowed}
+        if not self.allowed:
+            response["status"] = {"code": DENIED, "message": self.message}
+        if self.operations:
+            patch = _json(json_patch(self.operations))
+            response["patchType"] = "JSONPatch"
+            response["patch"] = base64.b64encode(patch).decode()
+        if self.warnings:
+            response["warnings"] = list(self.warnings)
+        response["auditAnnotations"] = _audit_annotations(self)
+        return _json(response).removeprefix(b"{")
+
+
+_REVIEW = f'{{"apiVersion":"{API_VERSION}","kind":"{KIND}","response":{{"uid":'.encode()
+
 
 def answer(uid: str, verdict: Verdict) -> bytes:
     """The AdmissionReview that answers the request ``uid``, as JSON."""
-    response: dict[str, Any] = {"uid": uid, "allowed": verdict.allowed}
-    if not verdict.allowed:
-        response["status"] = {"code": DENIED, "message": verdict.message}
-    if verdict.operations:
-        patch = json.dumps(json_patch(verdict.operations), separators=(",", ":"))
-        response["patchType"] = "JSONPatch"
-        response["patch"] = base64.b64encode(patch.encode()).decode()
-    if verdict.warnings:
-        response["warnings"] = list(verdict.warnings)
-    response["auditAnnotations"] = _audit_annotations(verdict)
-    review = {"apiVersion": API_VERSION, "kind": KIND, "response": response}
-    return json.dumps(review, separators=(",", ":")).encode()
+    return b"".join((_REVIEW, _json(uid), b",", verdict.response, b"}"))
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()
 
 
 def _audit_annotations(verdict: Verdict) -> dict[str, str]:

@@ -12,13 +12,15 @@ from aiohttp import web
 
 from kubectl_llmfit.core import reasons
 from kubectl_llmfit.core.reasons import Reason
-from webhook.observed.logs import fields
+from webhook.observed.logs import fields, write
 from webhook.observed.metrics import Metrics
 from webhook.reviews.answer import Outcome, Verdict, answer
 from webhook.reviews.model import AdmissionRequest, BadReviewError, read_review
 from webhook.reviews.mutate import Failed, Mutator
 
 PATH = "/mutate"
+
+_JSON = {"Content-Type": "application/json"}
 
 # The API server says how long it waits, as ``?timeout=10s``.
 _TIMEOUT = re.compile(r"([0-9]{1,4})s")
@@ -73,6 +75,7 @@ class Reviews:
         self._bounds = bounds
         self._in_flight = 0
         self._bytes = 0
+        metrics.in_flight.set_function(lambda: self._in_flight)
 
     async def handle(self, request: web.BaseRequest) -> web.Response:
         """One HTTP request; never raises."""
@@ -82,7 +85,6 @@ class Reviews:
             return _plain(405, "send reviews with POST", {"Allow": "POST"})
         account = _Account()
         self._in_flight += 1
-        self._metrics.in_flight.set(self._in_flight)
         try:
             return await self._reviewed(request, account)
         except _Rejected as rejected:
@@ -96,7 +98,6 @@ class Reviews:
             return _failed(account, Outcome.FAIL, reasons.INTERNAL_ERROR, sentence, 500)
         finally:
             self._in_flight -= 1
-            self._metrics.in_flight.set(self._in_flight)
             self._report(account)
 
     async def _reviewed(self, request: web.BaseRequest, account: _Account) -> web.Response:
@@ -119,15 +120,27 @@ class Reviews:
         except BadReviewError as error:
             raise _Rejected(400, str(error)) from None
         account.request = review
+        # Timers cost as much as all the rest, and only what has to be waited for needs one.
+        verdict = self._mutator.at_once(review) or await self._waited_for(request, review, account)
+        _note(account, verdict)
+        return web.Response(body=answer(review.uid, verdict), headers=_JSON)
+
+    async def _waited_for(
+        self, request: web.BaseRequest, review: AdmissionRequest, account: _Account
+    ) -> Verdict:
+        """The verdict, within the time that there is.
+
+        Raises:
+            Failed: nothing can be answered.
+            _Rejected: 503, there was no time left.
+        """
         remaining = account.started + self._deadline_s(request) - time.perf_counter()
         try:
             async with asyncio.timeout(remaining):
-                verdict = await self._mutator.verdict(review)
+                return await self._mutator.verdict(review)
         except TimeoutError:
             sentence = "there was no time left for an answer"
             raise _Rejected(503, sentence, reasons.OVERLOADED) from None
-        _note(account, verdict)
-        return web.Response(body=answer(review.uid, verdict), content_type="application/json")
 
     def _size(self, request: web.BaseRequest) -> int:
         """How many bytes the body may have, from what the headers say.
@@ -150,6 +163,8 @@ class Reviews:
             _Rejected: 408, 413, or 400 for one that ends too early.
         """
         try:
+            if request.content.is_eof():
+                return await request.read()
             async with asyncio.timeout(self._bounds.patience_s):
                 return await request.read()
         except TimeoutError:
@@ -170,20 +185,18 @@ class Reviews:
     def _report(self, account: _Account) -> None:
         seconds = time.perf_counter() - account.started
         self._metrics.reviewed(account.outcome, account.token, seconds)
-        level = _LEVELS.get(account.outcome, "info")
-        extra = _about(account)
-        extra["fields"]["duration_ms"] = round(seconds * 1000, 3)
-        getattr(_log, level)("review", extra=extra)
+        level = _LEVELS.get(account.outcome, logging.INFO)
+        write(_log, level, "review", _about(account, duration_ms=round(seconds * 1000, 3)))
 
 
-_LEVELS = {Outcome.FAIL: "error", Outcome.REJECT: "warning"}
+_LEVELS = {Outcome.FAIL: logging.ERROR, Outcome.REJECT: logging.WARNING}
 
 
 def _too_large(limit: int) -> _Rejected:
     return _Rejected(413, f"the review is larger than {limit} bytes")
 
 
-def _about(account: _Account) -> dict[str, dict[str, object]]:
+def _about(account: _Account, **more: object) -> dict[str, dict[str, object]]:
     request = account.request
     return fields(
         uid=request.uid if request else "",
@@ -195,6 +208,7 @@ def _about(account: _Account) -> dict[str, dict[str, object]]:
         model=account.model,
         template=account.template,
         explanation=account.said,
+        **more,
     )
 
 

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from kubectl_llmfit.core import reasons
 from kubectl_llmfit.core.reasons import Reason, Refused
-from kubectl_llmfit.core.rewrite import effects
-from kubectl_llmfit.core.rewrite.admission import claimed
-from kubectl_llmfit.core.rewrite.consequences import Consequence
-from kubectl_llmfit.core.rewrite.decision import Finish, Inject, Skip
+from kubectl_llmfit.core.rewrite.decision import Inject
 from webhook.kube.client import ApiError, Object, Unavailable
 from webhook.reviews.answer import Outcome, Verdict
-from webhook.reviews.decisions import Decisions, Surroundings
+from webhook.reviews.decisions import Answer, Decided, Decisions, Surroundings
 from webhook.reviews.model import AdmissionRequest
-from webhook.reviews.notices import MAX_MESSAGE, explanation, told, warnings
+from webhook.reviews.notices import MAX_MESSAGE, told
+from webhook.reviews.verdicts import without_class
 from webhook.templates.keeper import Keeper
-
-DENY, WARN = "deny", "warn"
 
 _REFERENCE = ("apiVersion", "kind", "name", "uid")
 _NOT_MADE = "the ResourceClaimTemplate can't be made"
@@ -40,6 +36,9 @@ class Failed(Exception):
         self.status = status
 
 
+_OTHER = Verdict(Outcome.SKIP, reasons.NOT_A_NEW_POD.token)
+
+
 @dataclass(frozen=True)
 class Mutator:
     """Decides over new pods.
@@ -48,13 +47,23 @@ class Mutator:
         decisions: what becomes of pods.
         surroundings: the caches.
         keeper: makes the templates.
-        on_mistake: ``deny`` refuses a pod that has one, ``warn`` lets it pass unchanged.
     """
 
     decisions: Decisions
     surroundings: Surroundings
     keeper: Keeper
-    on_mistake: str
+
+    def at_once(self, request: AdmissionRequest) -> Verdict | None:
+        """What ``verdict`` says, where everything is known that it takes."""
+        pod = request.object
+        if pod is None or not request.is_new_pod:
+            return _OTHER
+        if self.surroundings.namespace(request.namespace) is None:
+            return None
+        decided = self.decisions.remembered(pod, request.namespace)
+        if decided is None or not self._has_template(decided.decision, request, pod):
+            return None
+        return self._final(decided)
 
     async def verdict(self, request: AdmissionRequest) -> Verdict:
         """What is answered to ``request``; its template is there, unless it is a dry run.
@@ -64,22 +73,30 @@ class Mutator:
         """
         pod = request.object
         if pod is None or not request.is_new_pod:
-            return Verdict(Outcome.SKIP, reasons.NOT_A_NEW_POD.token)
+            return _OTHER
         await self._know(request.namespace)
-        try:
-            decision = await self.decisions.over(pod, request.namespace)
-        except Refused as refused:
-            return self._mistaken(refused)
-        if isinstance(decision, Skip):
-            return _skipped(decision)
-        if isinstance(decision, Finish):
-            said = _pairs(decision.consequences)
-            return Verdict(Outcome.FINISH, operations=decision.operations, warnings=warnings(said))
-        if not request.dry_run:
-            refusal = await self._template_refused(decision, pod)
+        decided = await self.decisions.over(pod, request.namespace)
+        if isinstance(decided.decision, Inject) and not request.dry_run:
+            refusal = await self._template_refused(decided.decision, pod)
             if refusal:
                 return Verdict(Outcome.DENY, reasons.TEMPLATE_REFUSED.token, message=refusal)
-        return self._injected(decision)
+        return self._final(decided)
+
+    def _has_template(
+        self, decision: Answer | Refused, request: AdmissionRequest, pod: Mapping[str, Any]
+    ) -> bool:
+        if request.dry_run or not isinstance(decision, Inject):
+            return True
+        return self.keeper.has(dict(decision.template), controller(pod))
+
+    def _final(self, decided: Decided) -> Verdict:
+        """With what the cluster lacks now, whatever it lacked when the decision was made."""
+        decision = decided.decision
+        if isinstance(decision, Inject) and self.surroundings.lacks(
+            decision.sized.target.device_class
+        ):
+            return without_class(decided.verdict, decision)
+        return decided.verdict
 
     async def _know(self, namespace: str) -> None:
         """Has the namespace known, since its defaults count.
@@ -92,13 +109,6 @@ class Mutator:
                 await self.surroundings.learn_namespace(namespace)
             except (ApiError, Unavailable) as error:
                 raise _failed(error, "the namespace can't be read") from error
-
-    def _mistaken(self, refused: Refused) -> Verdict:
-        token = refused.problems[0].reason.token
-        if self.on_mistake == WARN:
-            said = [(each.sentence, each.reason.token) for each in refused.problems]
-            return Verdict(Outcome.ADMIT, token, warnings=warnings(said))
-        return Verdict(Outcome.DENY, token, message=explanation(refused))
 
     async def _template_refused(self, inject: Inject, pod: Mapping[str, Any]) -> str:
         """Makes the template; why the pod can't have it, or nothing.
@@ -117,20 +127,6 @@ class Mutator:
             return told(sentence, reasons.TEMPLATE_REFUSED.token, MAX_MESSAGE)
         return ""
 
-    def _injected(self, inject: Inject) -> Verdict:
-        device_class = inject.sized.target.device_class
-        said = [claimed(inject)]
-        if self.surroundings.lacks(device_class):
-            sentence = f"the cluster has no DeviceClass {device_class}; the pod pends until it has"
-            said.append(Consequence(effects.DEVICE_CLASS_MISSING, sentence))
-        return Verdict(
-            Outcome.INJECT,
-            operations=inject.operations,
-            warnings=warnings(_pairs((*said, *inject.consequences))),
-            model=inject.sized.model.name,
-            template=inject.template["metadata"]["name"],
-        )
-
 
 def controller(pod: Mapping[str, Any]) -> Object | None:
     """The owner reference of the pod's controller; ``None`` for a bare pod.
@@ -146,13 +142,6 @@ def controller(pod: Mapping[str, Any]) -> Object | None:
     return None
 
 
-def _skipped(skip: Skip) -> Verdict:
-    """A pod that asked for a model and got nothing should hear why, unless it opted out."""
-    told_why = skip.reason is reasons.NO_LEGACY_DEVICES
-    said = [(skip.sentence, skip.reason.token)] if told_why else []
-    return Verdict(Outcome.SKIP, skip.reason.token, warnings=warnings(said))
-
-
 def _is_for_the_pod(error: ApiError) -> bool:
     """Whether the refusal is one that the pod's author can do something about."""
     if _NO_NAMESPACE.match(error.message):
@@ -165,7 +154,3 @@ def _failed(error: ApiError | Unavailable, what: str) -> Failed:
         return Failed(reasons.CLUSTER_UNREACHABLE, f"{what}: {error}", 503)
     reason = reasons.CLUSTER_FORBIDDEN if error.lacks_right else reasons.CLUSTER_ERROR
     return Failed(reason, f"{what}: {error.message}", 500)
-
-
-def _pairs(consequences: tuple[Consequence, ...]) -> Iterator[tuple[str, str]]:
-    return ((each.sentence, each.token) for each in consequences)

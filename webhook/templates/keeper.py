@@ -21,10 +21,14 @@ _log = logging.getLogger(__name__)
 
 ENSURE_SECONDS = 3.0
 _READ_ALIKE_MAX = 1000
+_COMPARED_MAX = 1000
 
 
 class Keeper(Protocol):
     """Makes sure of templates."""
+
+    def has(self, template: Object, owner: Object | None) -> bool:
+        """Whether ``ensure`` would find nothing to do."""
 
     async def ensure(self, template: Object, owner: Object | None) -> None:
         """Makes ``template`` where it is absent, and ``owner`` (an owner reference) one of its own.
@@ -82,6 +86,12 @@ class TemplateKeeper:
         self._running: dict[Key, _Running] = {}
         # uid of a template, and a spec that the server has been found to read as the same.
         self._read_alike: dict[str, bytes] = {}
+        # What was last compared and is the same: a spec, which nobody changes, with what is known.
+        self._compared: dict[Key, tuple[Known[KnownTemplate], Object]] = {}
+
+    def has(self, template: Object, owner: Object | None) -> bool:
+        """Whether ``ensure`` would find nothing to do."""
+        return self._is_there(_wanted(template, owner))
 
     async def ensure(self, template: Object, owner: Object | None) -> None:
         """Makes ``template`` where it is absent, and ``owner`` (an owner reference) one of its own.
@@ -90,7 +100,7 @@ class TemplateKeeper:
             Unavailable: the API server did not answer, or not in time.
             ApiError: it refused, or there is a template of this name with another spec.
         """
-        wanted = _Wanted(template, None if owner is None else _reference(owner))
+        wanted = _wanted(template, owner)
         try:
             async with asyncio.timeout(self._seconds):
                 while not self._is_there(wanted) and not await self._join(wanted):
@@ -210,9 +220,18 @@ class TemplateKeeper:
         return True
 
     def _is_alike(self, known: Known[KnownTemplate], wanted: _Wanted) -> bool:
-        spec = canonical(wanted.template["spec"])
-        same = known.value.api_version == wanted.template["apiVersion"] and known.value.spec == spec
-        return same or self._read_alike.get(known.uid) == spec
+        stated, version = wanted.template["spec"], wanted.template["apiVersion"]
+        compared = self._compared.get(wanted.key)
+        if compared is not None and compared[0] is known and compared[1] is stated:
+            return True
+        spec = canonical(stated)
+        same = known.value.api_version == version and known.value.spec == spec
+        if not same and self._read_alike.get(known.uid) != spec:
+            return False
+        if len(self._compared) >= _COMPARED_MAX:
+            self._compared.clear()
+        self._compared[wanted.key] = (known, stated)
+        return True
 
     async def _check_spec(self, known: Known[KnownTemplate], wanted: _Wanted) -> None:
         """Raises ApiError where the template that is there is not the one that is wanted.
@@ -238,6 +257,10 @@ class TemplateKeeper:
         if len(self._read_alike) >= _READ_ALIKE_MAX:
             self._read_alike.clear()
         self._read_alike[known.uid] = canonical(wanted.template["spec"])
+
+
+def _wanted(template: Object, owner: Object | None) -> _Wanted:
+    return _Wanted(template, None if owner is None else _reference(owner))
 
 
 def _reference(owner: Object) -> Object:

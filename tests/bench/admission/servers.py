@@ -71,7 +71,12 @@ def running(
     """Runs a server on ``core``; what it logs goes to a file, as a container's does."""
     with log.open("w") as to, pinned(core):
         process = subprocess.Popen(
-            command, cwd=ROOT, env={**os.environ, **env}, stdout=subprocess.PIPE, stderr=to, text=True
+            command,
+            cwd=ROOT,
+            env={**os.environ, **env},
+            stdout=subprocess.PIPE,
+            stderr=to,
+            text=True,
         )
     with process:
         try:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -11,16 +10,10 @@ from statistics import median
 from tests.bench.admission.client import Client, Load, request
 from tests.bench.admission.review import review
 from tests.bench.admission.servers import (
-    BARE,
     CLIENT_CORE,
-    GO,
-    OURS,
     Server,
-    commands,
     pinned,
-    running,
 )
-from tests.webhook.pki import Pki
 
 SECONDS = 1.5
 MANY = 100_000
@@ -63,7 +56,7 @@ class Runs:
 
 
 def compared(
-    servers: Mapping[str, Server], authority: Path, connections: int, rounds: int
+    servers: dict[str, Server], authority: Path, connections: int, rounds: int
 ) -> dict[str, Runs]:
     """Every server once a round, forwards and backwards in turn."""
     messages = [request(review(number)) for number in range(64)]
