@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -10,13 +11,20 @@ from statistics import median
 from tests.bench.admission.client import Client, Load, request
 from tests.bench.admission.review import review
 from tests.bench.admission.servers import (
+    BARE,
     CLIENT_CORE,
+    GO,
+    OURS,
     Server,
+    commands,
     pinned,
+    running,
 )
+from tests.bench.printing import mb, row
+from tests.webhook.pki import Pki
 
 SECONDS = 1.5
-MANY = 100_000
+MANY, DIFFERENT = 100_000, 2_000
 _WARM_UP = 300
 
 
@@ -77,3 +85,63 @@ def _run(server: Server, authority: Path, connections: int, messages: Sequence[b
         used = server.cpu_seconds - before
         client.close()
     return Run(load, used)
+
+
+def review_tables(folder: Path, rounds: int) -> None:
+    """Reviews over TLS, the server on one core and the client on the other."""
+    pki = Pki(folder)
+    with ExitStack() as stack:
+        servers = {
+            name: stack.enter_context(running(command, env, folder / f"{name}.log"))
+            for name, (command, env) in commands(pki).items()
+        }
+        if GO not in servers:
+            print("\nThere is no Go here: its webhooks are left out.")
+        for connections in (1, 16):
+            several = f"{connections} connections" if connections > 1 else "one connection"
+            print(f"\n## Reviews of 10 KB over TLS, {several}, median of {rounds} runs in turn\n")
+            _print(compared(servers, pki.authority, connections, rounds), connections)
+        print(
+            "\nThe target of ours is in reviews a second against bare aiohttp, and at one "
+            "connection in p50 and p99 against Go. CPU each is the server's own for a review; "
+            "client is how busy the client's core was."
+        )
+        _memory(servers, pki.authority)
+
+
+def _print(taken: Mapping[str, Runs], connections: int) -> None:
+    row("program", "a second", "ratio", "p50", "p99", "CPU each", "client", "target")
+    base, go = taken[BARE], taken.get(GO)
+    for name, runs in taken.items():
+        p50, p99 = (runs.percentile(percent) for percent in (50, 99))
+        row(
+            name,
+            f"{runs.rate:.0f}",
+            f"{runs.rate / base.rate:.2f}",
+            f"{p50 * 1000:.2f} ms{_of(p50, go and go.percentile(50), connections)}",
+            f"{p99 * 1000:.2f} ms{_of(p99, go and go.percentile(99), connections)}",
+            f"{runs.cpu_each * 1e6:.0f} µs",
+            f"{runs.client_busy * 100:.0f} %",
+            (">= 0.75; <= 1.4" if connections == 1 else ">= 0.75") if name == OURS else "-",
+        )
+
+
+def _of(seconds: float, go: float | None, connections: int) -> str:
+    """The ratio to Go's, where there is a target for it."""
+    return f" ({seconds / go:.2f})" if go and connections == 1 else ""
+
+
+def _memory(servers: Mapping[str, Server], authority: Path) -> None:
+    """Resident memory after many reviews, and after some whose pods are all different."""
+    print("\n## Memory after more reviews, 16 connections\n")
+    row("program", "reviews", "memory", "a second", "target")
+    server, target = servers[OURS], "<= 100 MB"
+    row(OURS, "those above", mb(server.resident_bytes), "-", target)
+    for kind, count, alike in (("alike", MANY, True), ("all different", DIFFERENT, False)):
+        messages = [request(review(number, alike=alike)) for number in range(DIFFERENT)]
+        with pinned(CLIENT_CORE):
+            client = Client(server.port, authority, 16)
+            load = client.load(messages, count=count)
+            client.close()
+        figures = (mb(server.resident_bytes), f"{load.rate:.0f}")
+        row(OURS, f"{count:,} more, {kind}", *figures, target)
