@@ -27,7 +27,7 @@ from webhook.settings import BadSettingsError, Settings
 from webhook.state import ClusterState
 from webhook.templates.keeper import Keeper, TemplateKeeper
 from webhook.templates.remake import Remaker
-from webhook.templates.sweep import Sweeper
+from webhook.templates.sweep import Sweeper, SweepTiming
 
 LEASE = "llmfit-webhook"
 
@@ -37,11 +37,12 @@ _OWN_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 
 @dataclass(frozen=True)
 class Pace:
-    """How fast leaders follow each other and certificates are renewed. Of ``certificates`` the
-    namespace is that of the settings."""
+    """How fast leaders follow each other, certificates are renewed and leftovers swept. Of
+    ``certificates`` the namespace is that of the settings."""
 
     lease: Timing = field(default_factory=Timing)
     certificates: OwnSettings = field(default_factory=OwnSettings)
+    sweep: SweepTiming = field(default_factory=SweepTiming)
 
 
 async def serve(settings: Settings) -> None:
@@ -79,7 +80,7 @@ def connected(settings: Settings, client: Client, pace: Pace = Pace()) -> Servic
         state,
         leadership,
         Remaker(client, state.templates, keeper, leadership),
-        Sweeper(client, state.templates, leadership),
+        Sweeper(client, state.templates, leadership, pace.sweep),
     )
     service = assemble(settings, state, keeper, certificates, parts, metrics)
     service.readiness.add("caches", lambda: state.synced)

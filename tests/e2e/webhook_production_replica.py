@@ -1,8 +1,8 @@
 """A replica of the webhook, whole, at the pace of tests: ``python -m … FLAGS``, as the real one.
 
-What differs: how long certificates and the Lease last (LLMFIT_TEST_PACE, as JSON); that its ports
-may be shared with other replicas, which stands for the Service in front of them; and, where it is
-asked for, that no connection outlives an answer.
+What differs: how long certificates, the Lease and leftovers last (LLMFIT_TEST_PACE, as JSON); that
+its ports may be shared with other replicas, which stands for the Service in front of them; and,
+where it is asked for, that no connection outlives an answer.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from webhook.kube.client import Client
 from webhook.kube.lease import Timing
 from webhook.observed import logs
 from webhook.settings import read_settings
+from webhook.templates.sweep import SweepTiming
 
 
 class SharingPorts(asyncio.SelectorEventLoop):
@@ -31,7 +32,7 @@ class SharingPorts(asyncio.SelectorEventLoop):
 
 
 def pace(given: dict[str, Any]) -> Pace:
-    """From seconds by name, and the lease's three."""
+    """From seconds by name, the lease's three, and perhaps the sweeper's two."""
     lifetimes = Lifetimes(
         authority=timedelta(seconds=given["authority_seconds"]),
         serving=timedelta(seconds=given["serving_seconds"]),
@@ -43,7 +44,7 @@ def pace(given: dict[str, Any]) -> Pace:
         poll_seconds=given["poll_seconds"],
         settle_seconds=given["settle_seconds"],
     )
-    return Pace(Timing(*given["lease"]), certificates)
+    return Pace(Timing(*given["lease"]), certificates, SweepTiming(*given.get("sweep", ())))
 
 
 async def serve() -> None:

@@ -23,6 +23,17 @@ from tests.e2e.webhook_pods import CONFIGURATIONS, LEASE
 
 ROOT = Path(__file__).parents[2]
 SECRET = "llmfit-webhook-tls"
+# A month of a certificate and half an hour of the sweeper, in seconds.
+PACE = {
+    "authority_seconds": 60,
+    "serving_seconds": 20,
+    "renew_at": 0.2,
+    "backdate_seconds": 3,
+    "poll_seconds": 0.3,
+    "settle_seconds": 0.5,
+    "lease": [3, 2, 0.4],
+    "sweep": [0.3, 0.2],
+}
 _ROLES = ("ClusterRole", "Role")
 # They need nodes that run the image; a process stands for its replicas.
 _RUNNING = ("Deployment", "PodDisruptionBudget")
@@ -132,11 +143,12 @@ class Process:
         self.url = f"https://127.0.0.1:{port}"
         self._register(port)
         command = [
-            sys.executable, "-m", "tests.e2e.webhook_hurried", "--bind-address=127.0.0.1",
-            f"--tls-port={port}", "--plain-port=0", *flags,
+            sys.executable, "-m", "tests.e2e.webhook_production_replica",
+            "--bind-address=127.0.0.1", f"--tls-port={port}", "--plain-port=0", *flags,
         ]  # fmt: skip
         kubeconfig = cluster.kubeconfig_for(NAMESPACE, NAME)
-        cluster.run(self._name, command, {"PYTHONPATH": str(ROOT), "KUBECONFIG": str(kubeconfig)})
+        environment = {"PYTHONPATH": str(ROOT), "KUBECONFIG": str(kubeconfig)}
+        cluster.run(self._name, command, environment | {"LLMFIT_TEST_PACE": json.dumps(PACE)})
 
     def _register(self, port: int) -> None:
         api = self.cluster.api
