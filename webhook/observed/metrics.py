@@ -29,6 +29,7 @@ class Metrics:
             ("decision", "reason"),
             registry=self.registry,
         )
+        self._counters: dict[tuple[Outcome, str], Counter] = {}
         self._seconds = Histogram(
             "llmfit_webhook_review_duration_seconds",
             "Time from a review's headers to its answer.",
@@ -73,7 +74,10 @@ class Metrics:
 
     def reviewed(self, outcome: Outcome, token: str, seconds: float) -> None:
         """Counts one review."""
-        self._reviews.labels(outcome, token).inc()
+        counter = self._counters.get((outcome, token))
+        if counter is None:
+            counter = self._counters[outcome, token] = self._reviews.labels(outcome, token)
+        counter.inc()
         self._seconds.observe(seconds)
 
     def page(self) -> bytes:

@@ -77,6 +77,17 @@ class Verdict:
         return self.outcome is not Outcome.DENY
 
     @cached_property
+    def said(self) -> dict[str, str]:
+        """What log lines and audit annotations say of it."""
+        said = {
+            "decision": str(self.outcome),
+            "reason": self.token,
+            "model": shown(self.model),
+            "template": self.template,
+        }
+        return {key: value for key, value in said.items() if value}
+
+    @cached_property
     def response(self) -> bytes:
         """The response as JSON, but for the uid and what stands before it.
 
@@ -91,7 +102,8 @@ class Verdict:
             response["patch"] = base64.b64encode(patch).decode()
         if self.warnings:
             response["warnings"] = list(self.warnings)
-        response["auditAnnotations"] = _audit_annotations(self)
+        # The API server puts the webhook's own name in front of the keys.
+        response["auditAnnotations"] = self.said
         return _json(response).removeprefix(b"{")
 
 
@@ -100,19 +112,8 @@ _REVIEW = f'{{"apiVersion":"{API_VERSION}","kind":"{KIND}","response":{{"uid":'.
 
 def answer(uid: str, verdict: Verdict) -> bytes:
     """The AdmissionReview that answers the request ``uid``, as JSON."""
-    return b"".join((_REVIEW, _json(uid), b",", verdict.response, b"}"))
+    return b"".join((_REVIEW, json.dumps(uid).encode(), b",", verdict.response, b"}"))
 
 
 def _json(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode()
-
-
-def _audit_annotations(verdict: Verdict) -> dict[str, str]:
-    """The API server puts the webhook's own name in front of the keys."""
-    said = {
-        "decision": str(verdict.outcome),
-        "reason": verdict.token,
-        "model": shown(verdict.model),
-        "template": verdict.template,
-    }
-    return {key: value for key, value in said.items() if value}

@@ -53,17 +53,17 @@ class _Rejected(Exception):
         self.reason = reason
 
 
+_NONE = Verdict(Outcome.FAIL)
+
+
 @dataclass
 class _Account:
     """What the log line and the metrics say of a review in the end."""
 
     started: float = field(default_factory=time.perf_counter)
     request: AdmissionRequest | None = None
-    outcome: Outcome = Outcome.FAIL
-    token: str = ""
-    model: str = ""
-    template: str = ""
-    said: str = ""
+    verdict: Verdict = _NONE
+    explanation: str = ""
 
 
 class Reviews:
@@ -122,7 +122,7 @@ class Reviews:
         account.request = review
         # Timers cost as much as all the rest, and only what has to be waited for needs one.
         verdict = self._mutator.at_once(review) or await self._waited_for(request, review, account)
-        _note(account, verdict)
+        account.verdict = verdict
         return web.Response(body=answer(review.uid, verdict), headers=_JSON)
 
     async def _waited_for(
@@ -164,7 +164,7 @@ class Reviews:
         """
         try:
             if request.content.is_eof():
-                return await request.read()
+                return self._bounded(request.content.read_nowait())
             async with asyncio.timeout(self._bounds.patience_s):
                 return await request.read()
         except TimeoutError:
@@ -177,6 +177,11 @@ class Reviews:
         except OSError:
             raise _Rejected(400, "the client left before the end of the review") from None
 
+    def _bounded(self, body: bytes) -> bytes:
+        if len(body) > self._bounds.review_bytes:
+            raise _too_large(self._bounds.review_bytes)
+        return body
+
     def _deadline_s(self, request: web.BaseRequest) -> float:
         stated = _TIMEOUT.fullmatch(request.query.get("timeout", ""))
         allowed = int(stated[1]) * _SHARE if stated else self._bounds.deadline_s
@@ -184,8 +189,9 @@ class Reviews:
 
     def _report(self, account: _Account) -> None:
         seconds = time.perf_counter() - account.started
-        self._metrics.reviewed(account.outcome, account.token, seconds)
-        level = _LEVELS.get(account.outcome, logging.INFO)
+        outcome = account.verdict.outcome
+        self._metrics.reviewed(outcome, account.verdict.token, seconds)
+        level = _LEVELS.get(outcome, logging.INFO)
         write(_log, level, "review", _about(account, duration_ms=round(seconds * 1000, 3)))
 
 
@@ -198,18 +204,16 @@ def _too_large(limit: int) -> _Rejected:
 
 def _about(account: _Account, **more: object) -> dict[str, dict[str, object]]:
     request = account.request
-    return fields(
+    about = fields(
         uid=request.uid if request else "",
         namespace=request.namespace if request else "",
         name=_name(request) if request else "",
         dry_run=(request.dry_run or None) if request else None,
-        decision=str(account.outcome),
-        reason=account.token,
-        model=account.model,
-        template=account.template,
-        explanation=account.said,
+        explanation=account.explanation,
         **more,
     )
+    about["fields"] |= account.verdict.said
+    return about
 
 
 def _name(request: AdmissionRequest) -> str:
@@ -220,15 +224,10 @@ def _name(request: AdmissionRequest) -> str:
     return name if isinstance(name, str) else ""
 
 
-def _note(account: _Account, verdict: Verdict) -> None:
-    account.outcome, account.token = verdict.outcome, verdict.token
-    account.model, account.template = verdict.model, verdict.template
-
-
 def _failed(
     account: _Account, outcome: Outcome, reason: Reason, sentence: str, status: int
 ) -> web.Response:
-    account.outcome, account.token, account.said = outcome, reason.token, sentence
+    account.verdict, account.explanation = Verdict(outcome, reason.token), sentence
     return _plain(status, f"{sentence} ({reason.token})")
 
 

@@ -41,19 +41,18 @@ class Keeper(Protocol):
 
 @dataclass(frozen=True)
 class _Wanted:
-    """A template that has to be there, with an owner."""
+    """A template that has to be there, with an owner: the reference of its pod."""
 
     template: Object
+    key: Key
     owner: Object | None
+    owner_uid: str | None
 
     @property
-    def key(self) -> Key:
-        metadata = self.template["metadata"]
-        return metadata["namespace"], metadata["name"]
-
-    @property
-    def owner_uid(self) -> str | None:
-        return None if self.owner is None else str(self.owner["uid"])
+    def reference(self) -> Object:
+        """The owner, without what only the pod's reference says: that it is the controller."""
+        owner = self.owner or {}
+        return {field: owner.get(field) for field in ("apiVersion", "kind", "name", "uid")}
 
     def __str__(self) -> str:
         return f"ResourceClaimTemplate {'/'.join(self.key)}"
@@ -178,7 +177,7 @@ class TemplateKeeper:
         """The template as made, or as another has made it; ``None`` when that is gone already."""
         metadata = dict(wanted.template["metadata"])
         if wanted.owner is not None:
-            metadata["ownerReferences"] = [wanted.owner]
+            metadata["ownerReferences"] = [wanted.reference]
         try:
             made = await self._client.create(
                 collection(wanted.template), {**wanted.template, "metadata": metadata}
@@ -202,7 +201,7 @@ class TemplateKeeper:
 
     async def _add_owner(self, known: Known[KnownTemplate], wanted: _Wanted) -> bool:
         """Adds the owner to the very template that is known; false when there is another now."""
-        patch = {"metadata": {"uid": known.uid, "ownerReferences": [wanted.owner]}}
+        patch = {"metadata": {"uid": known.uid, "ownerReferences": [wanted.reference]}}
         try:
             # Owners are merged by uid: what others have added meanwhile stays.
             patched = await self._client.strategic_patch(own_path(wanted.template), patch)
@@ -260,12 +259,9 @@ class TemplateKeeper:
 
 
 def _wanted(template: Object, owner: Object | None) -> _Wanted:
-    return _Wanted(template, None if owner is None else _reference(owner))
-
-
-def _reference(owner: Object) -> Object:
-    """``owner`` without what only the pod's own reference says: that it is the controller."""
-    return {field: owner.get(field) for field in ("apiVersion", "kind", "name", "uid")}
+    metadata = template["metadata"]
+    key = (metadata["namespace"], metadata["name"])
+    return _Wanted(template, key, owner, None if owner is None else str(owner["uid"]))
 
 
 def _lacks_owner(known: KnownTemplate, wanted: _Wanted) -> bool:

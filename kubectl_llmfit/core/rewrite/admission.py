@@ -52,10 +52,11 @@ def essence(pod: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _container(container: Any) -> Any:
-    if not isinstance(container, Mapping) or not isinstance(container.get("volumeMounts"), list):
+    mounts = mapping(container).get("volumeMounts")
+    if not isinstance(mounts, list):
         return container
-    mounts = [{"mountPath": mapping(each).get("mountPath")} for each in container["volumeMounts"]]
-    return {**container, "volumeMounts": mounts}
+    paths = [{"mountPath": mapping(each).get("mountPath")} for each in mounts]
+    return {**container, "volumeMounts": paths}
 
 
 def claimed(inject: Inject) -> Consequence:

@@ -130,7 +130,8 @@ def names_devices(value: Any) -> bool:
 
 def mapping(value: Any) -> Mapping[str, Any]:
     """``value`` if it is a mapping, else an empty one: absent, null and {} are alike."""
-    return value if isinstance(value, Mapping) else {}
+    # What comes of JSON is a dict, which is told at once; of an abstract class it takes a while.
+    return value if isinstance(value, dict | Mapping) else {}
 
 
 def _containers(pod_spec: Mapping[str, Any]) -> Iterator[Container]:

@@ -111,24 +111,24 @@ def review_tables(folder: Path, rounds: int) -> None:
 
 def _print(taken: Mapping[str, Runs], connections: int) -> None:
     row("program", "a second", "ratio", "p50", "p99", "CPU each", "client", "target")
-    base, go = taken[BARE], taken.get(GO)
+    base, go = taken[BARE], taken.get(GO) if connections == 1 else None
     for name, runs in taken.items():
         p50, p99 = (runs.percentile(percent) for percent in (50, 99))
         row(
             name,
             f"{runs.rate:.0f}",
             f"{runs.rate / base.rate:.2f}",
-            f"{p50 * 1000:.2f} ms{_of(p50, go and go.percentile(50), connections)}",
-            f"{p99 * 1000:.2f} ms{_of(p99, go and go.percentile(99), connections)}",
+            f"{p50 * 1000:.2f} ms{_of(p50, go, 50)}",
+            f"{p99 * 1000:.2f} ms{_of(p99, go, 99)}",
             f"{runs.cpu_each * 1e6:.0f} µs",
             f"{runs.client_busy * 100:.0f} %",
             (">= 0.75; <= 1.4" if connections == 1 else ">= 0.75") if name == OURS else "-",
         )
 
 
-def _of(seconds: float, go: float | None, connections: int) -> str:
+def _of(seconds: float, go: Runs | None, percent: int) -> str:
     """The ratio to Go's, where there is a target for it."""
-    return f" ({seconds / go:.2f})" if go and connections == 1 else ""
+    return f" ({seconds / go.percentile(percent):.2f})" if go else ""
 
 
 def _memory(servers: Mapping[str, Server], authority: Path) -> None:
