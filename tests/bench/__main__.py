@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.bench import endpoint, patching
+from tests.bench.admission.creation import creation_tables
 from tests.bench.admission.tables import review_tables
 from tests.bench.contenders import MODEL, Setting, models, set_up
 from tests.bench.measure import Series, Spawner, in_turn, spawner
@@ -25,7 +26,7 @@ ORACLE = "llmfit claim MODEL"
 TARGETS = {"entry point, render MODEL": 0.6, "krew archive, render MODEL": 0.8}
 CATALOG = "kubectl_llmfit/data/models.tsv"
 MANY = 1000
-PLUGIN, REVIEWS = PARTS = ("plugin", "reviews")
+PLUGIN, REVIEWS, PODS = PARTS = ("plugin", "reviews", "pods")
 
 
 def render_table(setting: Setting, spawn: Spawner, runs: int) -> None:
@@ -135,6 +136,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             plugin_tables(Path(folder), runs)
         if REVIEWS in parts:
             review_tables(Path(folder), max(1, runs // 5))
+        if PODS in parts:
+            creation_tables(Path(folder), max(1, runs // 8))
     return 0
 
 

@@ -13,8 +13,9 @@ from pathlib import Path
 from statistics import quantiles
 
 _LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)\r\n", re.IGNORECASE)
-_OK = b"HTTP/1.1 200 "
+_OK = b"HTTP/1.1 20"
 _END = b"\r\n\r\n"
+_CHUNKED, _LAST_CHUNK = b"\r\nTransfer-Encoding: chunked\r\n", b"\r\n0\r\n\r\n"
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,8 @@ def request(body: bytes) -> bytes:
 class _Connection:
     """One connection, with one request at a time."""
 
-    def __init__(self, port: int, tls: ssl.SSLContext) -> None:
+    def __init__(self, port: int, tls: ssl.SSLContext, expected: bytes) -> None:
+        self._expected = expected
         plain = socket.create_connection(("127.0.0.1", port), timeout=30)
         plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket = tls.wrap_socket(plain, server_hostname="localhost")
@@ -67,17 +69,12 @@ class _Connection:
 
     def receive(self) -> float:
         """The seconds since the request was sent; the answer has to be a good one."""
-        got = self.socket.recv(65536)
-        while (end := got.find(_END)) < 0:
-            got += self._more()
-        length = _LENGTH.search(got, 0, end + 2)
-        assert length is not None, got
-        whole = end + len(_END) + int(length[1])
-        while len(got) < whole:
+        got = self._more()
+        while not _is_whole(got):
             got += self._more()
         seconds = time.perf_counter() - self._started
         assert got.startswith(_OK), got
-        assert b'"allowed":true' in got.replace(b" ", b""), got
+        assert self._expected in got.replace(b" ", b""), got
         return seconds
 
     def _more(self) -> bytes:
@@ -86,13 +83,26 @@ class _Connection:
         return got
 
 
-class Client:
-    """``connections`` open connections to ``port``."""
+def _is_whole(got: bytes) -> bool:
+    end = got.find(_END)
+    if end < 0:
+        return False
+    if _CHUNKED in got[: end + 2]:
+        return got.endswith(_LAST_CHUNK)
+    length = _LENGTH.search(got, 0, end + 2)
+    assert length is not None, got
+    return len(got) >= end + len(_END) + int(length[1])
 
-    def __init__(self, port: int, authority: Path, connections: int) -> None:
+
+class Client:
+    """``connections`` open connections to ``port``; every answer has to hold ``expected``."""
+
+    def __init__(
+        self, port: int, authority: Path, connections: int, expected: bytes = b'"allowed":true'
+    ) -> None:
         tls = ssl.create_default_context(cafile=str(authority))
         self._selector = selectors.DefaultSelector()
-        self._connections = [_Connection(port, tls) for _ in range(connections)]
+        self._connections = [_Connection(port, tls, expected) for _ in range(connections)]
         for each in self._connections:
             self._selector.register(each.socket, selectors.EVENT_READ, each)
 
@@ -114,6 +124,21 @@ class Client:
                     waiting -= 1
         elapsed = time.perf_counter() - start
         return Load(latencies, elapsed, (time.process_time() - used) / elapsed)
+
+    def steady(self, messages: Sequence[bytes], rate: float, seconds: float) -> list[float]:
+        """Sends one message after another over one connection, ``rate`` of them a second.
+
+        Latencies count from when a message was due, so that one that is late delays no clock.
+        """
+        (connection,) = self._connections
+        start, latencies = time.perf_counter(), []
+        for number in range(int(rate * seconds)):
+            due = start + number / rate
+            time.sleep(max(0.0, due - time.perf_counter()))
+            connection.send(messages[number % len(messages)])
+            connection.receive()
+            latencies.append(time.perf_counter() - due)
+        return latencies
 
     def close(self) -> None:
         """Closes the connections."""

@@ -23,7 +23,7 @@ def review(number: int, *, alike: bool = True) -> bytes:
     The pods are ``alike`` but for what differs between those of one ReplicaSet; else each has an
     environment variable of its own, so that each has to be decided anew.
     """
-    pod = _pod("all" if alike else f"{number:08d}")
+    new = _pod("all" if alike else f"{number:08d}")
     request = {
         "uid": f"705ab4f5-6393-11e8-b7cc-{number:012d}",
         "kind": _KIND,
@@ -41,14 +41,25 @@ def review(number: int, *, alike: bool = True) -> bytes:
                 "system:authenticated",
             ],
         },
-        "object": pod,
+        "object": new,
         "oldObject": None,
         "dryRun": False,
         "options": {"kind": "CreateOptions", "apiVersion": "meta.k8s.io/v1"},
     }
     made = {"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": request}
     missing = BYTES - len(_dumped(made))
-    pod["metadata"]["annotations"][_NOTE] += "x" * missing
+    new["metadata"]["annotations"][_NOTE] += "x" * missing
+    return _dumped(made)
+
+
+def pod(namespace: str) -> bytes:
+    """Such a pod as a client posts it; what it refers to need not be there."""
+    made = _pod("all")
+    metadata, spec = made["metadata"], made["spec"]
+    del metadata["managedFields"], metadata["creationTimestamp"], made["status"]
+    metadata["namespace"] = namespace
+    for field in ("serviceAccountName", "serviceAccount", "priority", "preemptionPolicy"):
+        del spec[field]
     return _dumped(made)
 
 
