@@ -44,7 +44,7 @@ def test_kustomization(cluster: Cluster, sandbox: Sandbox, kustomization: Path) 
     built = sandbox.kubectl("kustomize", str(kustomization)).stdout
     done = patch(cluster, kustomization)
     assert (done.returncode, done.stdout) == (0, patched(built))
-    assert done.stderr.startswith("cronjob.batch/prod-nightly patched\n")
+    assert done.stderr.endswith("\ncronjob.batch/prod-nightly patched\n")
     sandbox.kubectl("apply", "-f", "-", input=done.stdout)
     made = sandbox.api.get("batch/v1", "CronJob", "prod-nightly", sandbox.namespace)
     (container,) = made["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"]
