@@ -29,7 +29,7 @@ from tests.e2e.webhook_load import (
     template_of,
     without_claim,
 )
-from tests.e2e.webhook_parts import paused
+from tests.e2e.webhook_parts import paused, stopped
 from tests.e2e.webhook_pods import CONFIGURATIONS, LEASE
 from tests.e2e.webhook_production import CALM, FAST, LEASE_SECONDS, RENEW_SECONDS, Production
 
@@ -228,7 +228,8 @@ def test_the_lease_is_stolen(production: Production, sandbox: Sandbox) -> None:
     with load.running():
         load.wait_admitted(10)
         others = {template_of(each) for each in sandbox.api.list("v1", "Pod", sandbox.namespace)}
-        with paused(sandbox.cluster, "kube-controller-manager"):
+        # Stopped, not paused: what it remembered of the template would make the claim.
+        with stopped(sandbox.cluster, "kube-controller-manager"):
             template = template_of(sandbox.create(pod))
             assert template not in others
             first = sandbox.api.get(*TEMPLATES, template, sandbox.namespace)
