@@ -14,9 +14,9 @@ from kubectl_llmfit.catalog.boards import load_boards
 from kubectl_llmfit.core.drivers.auto import Published
 from kubectl_llmfit.core.model import Model
 from kubectl_llmfit.core.reasons import Refused
-from kubectl_llmfit.core.rewrite.decision import Inject
 from tests.webhook.hosting import Cluster
 from tests.webhook.pods import MODEL, Object, pod
+from webhook.reviews.answer import Outcome
 from webhook.reviews.decisions import LARGEST_BYTES, REMEMBERED, Decisions
 from webhook.reviews.models import Models
 
@@ -99,13 +99,13 @@ CHANGES = [
 def test_what_counts_is_decided_anew(change: Callable[[Desk, Object], None]) -> None:
     async def test(desk: Desk) -> None:
         obj = pod()
-        before = (await desk.decisions.over(copy.deepcopy(obj), "a")).decision
+        before = await desk.decisions.over(copy.deepcopy(obj), "a")
         change(desk, obj)
         assert desk.decisions.remembered(obj, "a") is None
         assert await desk.made_anew(obj)
-        after = (await desk.decisions.over(obj, "a")).decision
-        assert isinstance(before, Inject)
-        assert isinstance(after, Inject)
+        after = await desk.decisions.over(obj, "a")
+        assert before.template is not None
+        assert after.template is not None
         assert before.template != after.template
 
     run(test)
@@ -113,9 +113,8 @@ def test_what_counts_is_decided_anew(change: Callable[[Desk, Object], None]) -> 
 
 def test_each_namespace_has_its_own_template() -> None:
     async def test(desk: Desk) -> None:
-        made = [(await desk.decisions.over(pod(), name)).decision for name in ("a", "b")]
-        assert [each.template["metadata"]["namespace"] for each in made if isinstance(each, Inject)]
-        assert made[0] != made[1]
+        made = [(await desk.decisions.over(pod(), name)).template for name in ("a", "b")]
+        assert [each["metadata"]["namespace"] for each in made if each] == ["a", "b"]
 
     run(test)
 
@@ -124,9 +123,8 @@ def test_refusals_are_remembered_as_well() -> None:
     async def test(desk: Desk) -> None:
         for anew in (True, False):
             before = desk.models.asked
-            refused = (await desk.decisions.over(pod("no/such-model"), "a")).decision
-            assert isinstance(refused, Refused)
-            assert [each.reason.token for each in refused.problems] == ["unknown-model"]
+            refused = (await desk.decisions.over(pod("no/such-model"), "a")).verdict
+            assert (refused.outcome, refused.token) == (Outcome.DENY, "unknown-model")
             assert (desk.models.asked > before) is anew
 
     run(test)
@@ -174,11 +172,11 @@ def test_a_search_keeps_nobody_else_waiting() -> None:
         ]
         while not models.at_it:
             await asyncio.sleep(0.005)
-        assert isinstance((await decisions.over(pod(), "a")).decision, Inject)
+        assert (await decisions.over(pod(), "a")).verdict.outcome is Outcome.INJECT
         assert models.at_it == 1
         models.let_go.set()
         answers = await asyncio.gather(*searches)
-        assert [type(each.decision) for each in answers] == [Refused] * 3
+        assert [each.verdict.outcome for each in answers] == [Outcome.DENY] * 3
 
     asyncio.run(test())
 

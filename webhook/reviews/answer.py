@@ -12,7 +12,6 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from kubectl_llmfit.core.rewrite.operations import Operation, json_patch
 from webhook.reviews.model import API_VERSION, KIND
 from webhook.reviews.notices import shown
 
@@ -56,7 +55,7 @@ class Verdict:
     Attributes:
         outcome: what became of it; one of those that are answers.
         token: the reason's token; empty where there is nothing to explain.
-        operations: changes from the pod's root.
+        patch: the JSON patch of the pod; empty where it stays as it is.
         message: the explanation of a denial.
         warnings: for the person behind the request.
         model: the name of the model that was sized.
@@ -65,7 +64,7 @@ class Verdict:
 
     outcome: Outcome
     token: str = ""
-    operations: tuple[Operation, ...] = ()
+    patch: bytes = b""
     message: str = ""
     warnings: tuple[str, ...] = ()
     model: str = ""
@@ -96,15 +95,14 @@ class Verdict:
         response: dict[str, Any] = {"allowed": self.allowed}
         if not self.allowed:
             response["status"] = {"code": DENIED, "message": self.message}
-        if self.operations:
-            patch = _json(json_patch(self.operations))
+        if self.patch:
             response["patchType"] = "JSONPatch"
-            response["patch"] = base64.b64encode(patch).decode()
+            response["patch"] = base64.b64encode(self.patch).decode()
         if self.warnings:
             response["warnings"] = list(self.warnings)
         # The API server puts the webhook's own name in front of the keys.
         response["auditAnnotations"] = self.said
-        return _json(response).removeprefix(b"{")
+        return json.dumps(response, separators=(",", ":")).encode().removeprefix(b"{")
 
 
 _REVIEW = f'{{"apiVersion":"{API_VERSION}","kind":"{KIND}","response":{{"uid":'.encode()
@@ -113,7 +111,3 @@ _REVIEW = f'{{"apiVersion":"{API_VERSION}","kind":"{KIND}","response":{{"uid":'.
 def answer(uid: str, verdict: Verdict) -> bytes:
     """The AdmissionReview that answers the request ``uid``, as JSON."""
     return b"".join((_REVIEW, json.dumps(uid).encode(), b",", verdict.response, b"}"))
-
-
-def _json(value: Any) -> bytes:
-    return json.dumps(value, separators=(",", ":")).encode()

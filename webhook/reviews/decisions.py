@@ -7,7 +7,6 @@ import hashlib
 import marshal
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from kubectl_llmfit.core.boards import Board
@@ -19,23 +18,14 @@ from kubectl_llmfit.core.rewrite.decision import Finish, Inject, Skip
 from kubectl_llmfit.core.rewrite.held import WEBHOOK
 from kubectl_llmfit.core.rewrite.inputs import Knowledge, Wishes
 from webhook.kube.client import Object
-from webhook.reviews.answer import Verdict
 from webhook.reviews.models import Models
-from webhook.reviews.verdicts import DENY, verdict
+from webhook.reviews.verdicts import DENY, Decided, concluded
 
 Answer = Inject | Finish | Skip
 
 REMEMBERED = 512
 LARGEST_BYTES = 32 * 1024
 """Decisions over larger pods are made anew each time, so that what is kept stays small."""
-
-
-@dataclass(frozen=True)
-class Decided:
-    """A decision over a pod, and what is answered where nothing comes between."""
-
-    decision: Answer | Refused
-    verdict: Verdict
 
 
 class Surroundings(Protocol):
@@ -97,7 +87,7 @@ class Decisions:
         if found is None:
             published = self._published
             decision = await self._made(pod, self._wishes(namespace), published)
-            found = Decided(decision, verdict(decision, self._on_mistake))
+            found = concluded(decision, self._on_mistake)
             if key and self._published is published:
                 self._remember(key, found)
         return found

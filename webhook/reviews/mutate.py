@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from kubectl_llmfit.core import reasons
-from kubectl_llmfit.core.reasons import Reason, Refused
-from kubectl_llmfit.core.rewrite.decision import Inject
+from kubectl_llmfit.core.reasons import Reason
 from webhook.kube.client import ApiError, Object, Unavailable
 from webhook.reviews.answer import Outcome, Verdict
-from webhook.reviews.decisions import Answer, Decided, Decisions, Surroundings
+from webhook.reviews.decisions import Decisions, Surroundings
 from webhook.reviews.model import AdmissionRequest
 from webhook.reviews.notices import MAX_MESSAGE, told
-from webhook.reviews.verdicts import without_class
+from webhook.reviews.verdicts import Decided
 from webhook.templates.keeper import Keeper
 
 _REFERENCE = ("apiVersion", "kind", "name", "uid")
@@ -61,9 +60,12 @@ class Mutator:
         if self.surroundings.namespace(request.namespace) is None:
             return None
         decided = self.decisions.remembered(pod, request.namespace)
-        if decided is None or not self._has_template(decided.decision, request, pod):
+        if decided is None:
             return None
-        return self._final(decided)
+        template = decided.template
+        if template is None or request.dry_run or self.keeper.has(template, controller(pod)):
+            return self._final(decided)
+        return None
 
     async def verdict(self, request: AdmissionRequest) -> Verdict:
         """What is answered to ``request``; its template is there, unless it is a dry run.
@@ -76,26 +78,16 @@ class Mutator:
             return _OTHER
         await self._know(request.namespace)
         decided = await self.decisions.over(pod, request.namespace)
-        if isinstance(decided.decision, Inject) and not request.dry_run:
-            refusal = await self._template_refused(decided.decision, pod)
+        if decided.template is not None and not request.dry_run:
+            refusal = await self._template_refused(decided.template, pod)
             if refusal:
                 return Verdict(Outcome.DENY, reasons.TEMPLATE_REFUSED.token, message=refusal)
         return self._final(decided)
 
-    def _has_template(
-        self, decision: Answer | Refused, request: AdmissionRequest, pod: Mapping[str, Any]
-    ) -> bool:
-        if request.dry_run or not isinstance(decision, Inject):
-            return True
-        return self.keeper.has(dict(decision.template), controller(pod))
-
     def _final(self, decided: Decided) -> Verdict:
         """With what the cluster lacks now, whatever it lacked when the decision was made."""
-        decision = decided.decision
-        if isinstance(decision, Inject) and self.surroundings.lacks(
-            decision.sized.target.device_class
-        ):
-            return without_class(decided.verdict, decision)
+        if decided.pending is not None and self.surroundings.lacks(decided.device_class):
+            return decided.pending
         return decided.verdict
 
     async def _know(self, namespace: str) -> None:
@@ -110,14 +102,14 @@ class Mutator:
             except (ApiError, Unavailable) as error:
                 raise _failed(error, "the namespace can't be read") from error
 
-    async def _template_refused(self, inject: Inject, pod: Mapping[str, Any]) -> str:
+    async def _template_refused(self, template: Object, pod: Mapping[str, Any]) -> str:
         """Makes the template; why the pod can't have it, or nothing.
 
         Raises:
             Failed: the API server did not answer, or refused for what is no matter of the pod.
         """
         try:
-            await self.keeper.ensure(dict(inject.template), controller(pod))
+            await self.keeper.ensure(template, controller(pod))
         except Unavailable as error:
             raise _failed(error, _NOT_MADE) from error
         except ApiError as error:
