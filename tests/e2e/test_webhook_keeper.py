@@ -82,6 +82,24 @@ async def test_a_thousand_pods_cost_one_create_and_a_new_owner_one_patch(
     assert client.writes() == []
 
 
+async def test_what_is_there_is_known_without_waiting(
+    client: CountingClient, keeper: TemplateKeeper, state: ClusterState, sandbox: Sandbox
+) -> None:
+    wanted, owner = template(sandbox.namespace), controller(replica_set(sandbox, "rs"))
+    assert not keeper.has(wanted, owner)
+    await keeper.ensure(wanted, owner)
+    client.calls.clear()
+    assert all(keeper.has(wanted, each) for each in (owner, None, owner))
+    assert not keeper.has(wanted, nobody())
+    other = {**wanted, "spec": template(sandbox.namespace, count=2)["spec"]}
+    assert not keeper.has(other, owner)
+    assert not keeper.has({**wanted, "apiVersion": "resource.k8s.io/v1beta2"}, owner)
+    assert client.calls == []
+    await client.delete(own_path(wanted))
+    await eventually(lambda: not state.templates, what="the watch tells of it")
+    assert not keeper.has(wanted, owner)
+
+
 async def test_another_replica_knows_it_from_the_watch(
     client: CountingClient, keeper: TemplateKeeper, sandbox: Sandbox
 ) -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
 import logging
+import re
 import sys
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kubectl_llmfit.core.reasons import BAD_QUANTITY, INVALID_VALUE, Problem, Refused
+from webhook.observed import logs
 from webhook.observed.logs import JsonLines, fields
 from webhook.reviews.answer import Outcome, Verdict, answer
 from webhook.reviews.notices import explanation, shown, warnings
@@ -88,6 +92,30 @@ def test_log_line_is_one_line_whatever_is_in_it() -> None:
     assert said["count"] == 0
     assert "empty" not in said
     assert "nothing" not in said
+
+
+def test_line_of_a_review_is_as_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.StringIO()
+    monkeypatch.setattr(logs, "sys", SimpleNamespace(stderr=written))
+    logger = logging.getLogger("webhook.x")
+    monkeypatch.setattr(logger, "level", logging.INFO)
+    logs.write(logger, logging.DEBUG, "review", fields(uid="u"))
+    logs.write(logger, logging.WARNING, "review", fields(uid="u", name="\n", count=1))
+    made = logging.LogRecord("webhook.x", logging.WARNING, "", 0, "review", (), None)
+    made.fields = fields(uid="u", name="\n", count=1)["fields"]
+    (line, end) = written.getvalue().split("\n")
+    other = JsonLines().format(made)
+    assert end == ""
+    assert list(json.loads(line)) == list(json.loads(other))
+    assert line.partition('"level"')[2] == other.partition('"level"')[2]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", json.loads(line)["time"])
+
+
+def test_nobody_who_reads_the_log_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = io.StringIO()
+    closed.close()
+    monkeypatch.setattr(logs, "sys", SimpleNamespace(stderr=closed))
+    logs.write(logging.getLogger("webhook.x"), logging.ERROR, "review", fields(uid="u"))
 
 
 def test_log_line_of_a_fault_has_its_traceback() -> None:

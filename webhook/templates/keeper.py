@@ -85,8 +85,9 @@ class TemplateKeeper:
         self._running: dict[Key, _Running] = {}
         # uid of a template, and a spec that the server has been found to read as the same.
         self._read_alike: dict[str, bytes] = {}
-        # What was last compared and is the same: a spec, which nobody changes, with what is known.
-        self._compared: dict[Key, tuple[Known[KnownTemplate], Object]] = {}
+        # What was last compared and is the same: a spec, which nobody changes, its version, and
+        # what is known of the template.
+        self._compared: dict[Key, tuple[Object, str, Known[KnownTemplate]]] = {}
 
     def has(self, template: Object, owner: Object | None) -> bool:
         """Whether ``ensure`` would find nothing to do."""
@@ -220,8 +221,8 @@ class TemplateKeeper:
 
     def _is_alike(self, known: Known[KnownTemplate], wanted: _Wanted) -> bool:
         stated, version = wanted.template["spec"], wanted.template["apiVersion"]
-        compared = self._compared.get(wanted.key)
-        if compared is not None and compared[0] is known and compared[1] is stated:
+        before = self._compared.get(wanted.key)
+        if before and before[0] is stated and before[1] == version and before[2] is known:
             return True
         spec = canonical(stated)
         same = known.value.api_version == version and known.value.spec == spec
@@ -229,7 +230,7 @@ class TemplateKeeper:
             return False
         if len(self._compared) >= _COMPARED_MAX:
             self._compared.clear()
-        self._compared[wanted.key] = (known, stated)
+        self._compared[wanted.key] = (stated, version, known)
         return True
 
     async def _check_spec(self, known: Known[KnownTemplate], wanted: _Wanted) -> None:

@@ -70,7 +70,7 @@ class _Connection:
     def receive(self) -> float:
         """The seconds since the request was sent; the answer has to be a good one."""
         got = self._more()
-        while not _is_whole(got):
+        while not is_whole(got):
             got += self._more()
         seconds = time.perf_counter() - self._started
         assert got.startswith(_OK), got
@@ -83,7 +83,8 @@ class _Connection:
         return got
 
 
-def _is_whole(got: bytes) -> bool:
+def is_whole(got: bytes) -> bool:
+    """Whether ``got`` is all of an answer."""
     end = got.find(_END)
     if end < 0:
         return False
