@@ -53,7 +53,7 @@ async def serve() -> None:
     given = json.loads(os.environ["LLMFIT_TEST_PACE"])
     async with await Client.connect() as client:
         service = connected(settings, client, pace(given))
-        if given["every_review_a_handshake"]:
+        if given.get("every_review_a_handshake"):
             service.tls.end()
         await service.run()
 
