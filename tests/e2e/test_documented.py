@@ -16,7 +16,7 @@ from tests.docs import blocks
 from tests.docs.blocks import Block, Step
 from tests.docs.examples import examples
 from tests.docs.running import Shell, open_shell
-from tests.e2e.webhook_pods import Kubelets, Replica, remove_everything
+from tests.e2e.webhook.pods import Kubelets, Replica, remove_everything
 
 BLOCKS = [block for block in blocks.all_blocks() if block.is_for_cluster]
 EXAMPLES = [each.step for each in examples() if each.step.needs_cluster]

@@ -9,7 +9,7 @@ import yaml
 
 from kubectl_llmfit.installing.manifests import NAMESPACE, objects
 from tests.docs.blocks import ROOT, parse
-from tests.e2e.webhook_parts import documented_rules
+from tests.e2e.webhook.parts import documented_rules
 
 Right = tuple[str, str, str, str]
 """API group, resource, name (empty for any) and verb."""

@@ -14,8 +14,8 @@ from tests.controlplane.cluster import Cluster
 from tests.controlplane.sandbox import Sandbox
 from tests.controlplane.waiting import wait_for
 from tests.e2e import operators
-from tests.e2e.webhook_pods import CONFIGURATIONS, Kubelets, remove_everything
-from tests.e2e.webhook_rights import allowed
+from tests.e2e.webhook.pods import CONFIGURATIONS, Kubelets, remove_everything
+from tests.e2e.webhook.rights import allowed
 
 MODEL = {"llmfit.ai/model": "Qwen/Qwen2.5-7B-Instruct"}
 

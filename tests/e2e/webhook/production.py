@@ -29,12 +29,12 @@ from tests.controlplane.sandbox import Sandbox
 from tests.controlplane.servers import free_port
 from tests.controlplane.waiting import wait_for
 from tests.e2e.plugin import in_cluster, llmfit
-from tests.e2e.webhook_load import is_admitted
-from tests.e2e.webhook_pods import CONFIGURATIONS, LEASE, Kubelets, lead_to, remove_everything
-from tests.e2e.webhook_tls import CALM as CALM_CERTIFICATES
-from tests.e2e.webhook_tls import FAST as FAST_CERTIFICATES
+from tests.e2e.webhook.load import is_admitted
+from tests.e2e.webhook.pods import CONFIGURATIONS, LEASE, Kubelets, lead_to, remove_everything
+from tests.e2e.webhook.tls import CALM as CALM_CERTIFICATES
+from tests.e2e.webhook.tls import FAST as FAST_CERTIFICATES
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 LEASE_SECONDS = 3.0
 """After it another may lead; a leader that can't renew stops after two seconds."""
 RENEW_SECONDS = 2.0
@@ -139,7 +139,7 @@ class Production:
         made = [Replica(self.cluster, f"replica-{each}-{secrets.token_hex(3)}") for each in names]
         for each in made:
             command = [
-                sys.executable, "-m", "tests.e2e.webhook_production_replica",
+                sys.executable, "-m", "tests.e2e.webhook.production_replica",
                 "--bind-address=127.0.0.1", f"--tls-port={self.port}", "--plain-port=0",
             ]  # fmt: skip
             self.cluster.run(each.name, command, environment)

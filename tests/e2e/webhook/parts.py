@@ -17,7 +17,7 @@ from tests.controlplane.sandbox import Sandbox
 from webhook.kube.client import Client
 from webhook.state import ClusterState
 
-DOC = Path(__file__).parents[2] / "docs" / "webhook-templates.md"
+DOC = Path(__file__).parents[3] / "docs" / "webhook-templates.md"
 
 
 def documented_rules() -> list[dict[str, list[str]]]:

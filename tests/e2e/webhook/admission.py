@@ -22,7 +22,7 @@ from tests.controlplane.sandbox import Sandbox
 from tests.controlplane.waiting import wait_for
 from tests.webhook.pki import Pki
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 WEBHOOK = "pods.llmfit.ai"
 MATCH = "has(object.metadata.annotations) && 'llmfit.ai/model' in object.metadata.annotations"
 

@@ -14,7 +14,7 @@ from kubernetes.aio.config import incluster_config
 
 from tests.controlplane.cluster import Cluster
 from tests.controlplane.sandbox import Sandbox
-from tests.e2e.webhook_parts import config_map, connected, paused
+from tests.e2e.webhook.parts import config_map, connected, paused
 from webhook.kube.client import ApiError, Client, NoClusterError, Unavailable
 from webhook.kube.paths import path
 

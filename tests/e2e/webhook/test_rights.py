@@ -17,9 +17,9 @@ from tests.controlplane.cluster import Cluster
 from tests.controlplane.sandbox import Sandbox
 from tests.controlplane.waiting import wait_for
 from tests.controlplane.workloads import pod as claiming_pod
-from tests.e2e.webhook_pods import LEASE, remove_everything, trust
-from tests.e2e.webhook_rights import SECRET, Process, Right, install, shipped_rights, without
-from tests.e2e.webhook_templates import owner_uids, stored
+from tests.e2e.webhook.pods import LEASE, remove_everything, trust
+from tests.e2e.webhook.rights import SECRET, Process, Right, install, shipped_rights, without
+from tests.e2e.webhook.templates import owner_uids, stored
 from tests.webhook.pki import Pki
 from tests.webhook.pods import MODEL, pod, review
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kubectl_llmfit.installing.manifests import NAME, NAMESPACE, objects
-from tests.e2e.webhook_pods import ROOT, Replica
+from tests.e2e.webhook.pods import ROOT, Replica
 from tests.packaging import containerfile
 
 PROGRAMS = ("unshare", "setpriv", "mount")

@@ -8,8 +8,8 @@ import pytest
 
 from tests.controlplane.cluster import Cluster
 from tests.controlplane.sandbox import Sandbox
-from tests.e2e.webhook_parts import connected, documented_rules, watching, webhook_account
-from tests.e2e.webhook_templates import controller, owner_uids, replica_set, template
+from tests.e2e.webhook.parts import connected, documented_rules, watching, webhook_account
+from tests.e2e.webhook.templates import controller, owner_uids, replica_set, template
 from webhook.kube.client import ApiError
 from webhook.templates.keeper import TemplateKeeper
 

@@ -19,9 +19,9 @@ from tests.controlplane.client import Object
 from tests.controlplane.cluster import Cluster
 from tests.controlplane.servers import free_port
 from tests.controlplane.waiting import wait_for
-from tests.e2e.webhook_pods import CONFIGURATIONS, LEASE
+from tests.e2e.webhook.pods import CONFIGURATIONS, LEASE
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SECRET = "llmfit-webhook-tls"
 # A month of a certificate and half an hour of the sweeper, in seconds.
 PACE = {
@@ -143,7 +143,7 @@ class Process:
         self.url = f"https://127.0.0.1:{port}"
         self._register(port)
         command = [
-            sys.executable, "-m", "tests.e2e.webhook_production_replica",
+            sys.executable, "-m", "tests.e2e.webhook.production_replica",
             "--bind-address=127.0.0.1", f"--tls-port={port}", "--plain-port=0", *flags,
         ]  # fmt: skip
         kubeconfig = cluster.kubeconfig_for(NAMESPACE, NAME)

@@ -23,7 +23,7 @@ from tests.controlplane.client import ApiClient, ApiError, Object
 from tests.controlplane.cluster import Cluster
 from tests.controlplane.waiting import wait_for
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 CONFIGURATIONS = ("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration")
 LEASE = ("coordination.k8s.io/v1", "Lease")
 _CONFIGURATION: Object = {

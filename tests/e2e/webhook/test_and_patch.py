@@ -15,7 +15,7 @@ from tests.controlplane.cluster import Cluster
 from tests.controlplane.devices import nvidia
 from tests.controlplane.sandbox import Sandbox
 from tests.e2e.plugin import llmfit
-from tests.e2e.webhook_admission import Admission
+from tests.e2e.webhook.admission import Admission
 from tests.webhook.pods import MODEL
 
 GPU = {"nvidia.com/gpu": "1"}

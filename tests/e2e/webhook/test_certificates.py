@@ -18,8 +18,8 @@ from tests.controlplane.client import Object
 from tests.controlplane.cluster import Cluster
 from tests.controlplane.sandbox import Sandbox
 from tests.controlplane.waiting import wait_for
-from tests.e2e.webhook_parts import connected, paused
-from tests.e2e.webhook_tls import (
+from tests.e2e.webhook.parts import connected, paused
+from tests.e2e.webhook.tls import (
     CALM,
     CONFIGURATION,
     FAST,
@@ -30,7 +30,7 @@ from tests.e2e.webhook_tls import (
     in_background,
     signers,
 )
-from tests.e2e.webhook_tls import installed as install
+from tests.e2e.webhook.tls import installed as install
 from webhook.certificates.authority import Lifetimes, new_authority
 from webhook.certificates.clock import ServerClock
 

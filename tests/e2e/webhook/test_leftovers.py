@@ -14,14 +14,14 @@ from tests.controlplane.cluster import Cluster
 from tests.controlplane.devices import nvidia
 from tests.controlplane.sandbox import Sandbox
 from tests.controlplane.waiting import eventually
-from tests.e2e.webhook_parts import (
+from tests.e2e.webhook.parts import (
     CountingClient,
     connected,
     running,
     watching,
     webhook_account,
 )
-from tests.e2e.webhook_templates import controller, owner_uids, replica_set, stored, template
+from tests.e2e.webhook.templates import controller, owner_uids, replica_set, stored, template
 from webhook.kube.client import Client
 from webhook.kube.lease import Leadership, Timing
 from webhook.state import ClusterState

@@ -13,7 +13,7 @@ import pytest
 from tests.controlplane.cluster import Cluster
 from tests.controlplane.sandbox import Sandbox
 from tests.controlplane.waiting import eventually
-from tests.e2e.webhook_parts import connected, paused
+from tests.e2e.webhook.parts import connected, paused
 from webhook.kube.client import Client
 from webhook.kube.lease import Leadership, Timing
 from webhook.kube.paths import path

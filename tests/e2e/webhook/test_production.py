@@ -20,7 +20,7 @@ from tests.controlplane.cluster import Cluster
 from tests.controlplane.devices import nvidia
 from tests.controlplane.sandbox import Sandbox
 from tests.controlplane.waiting import wait_for
-from tests.e2e.webhook_load import (
+from tests.e2e.webhook.load import (
     TEMPLATES,
     Load,
     check_all_pods,
@@ -29,9 +29,9 @@ from tests.e2e.webhook_load import (
     template_of,
     without_claim,
 )
-from tests.e2e.webhook_parts import paused, stopped
-from tests.e2e.webhook_pods import CONFIGURATIONS, LEASE
-from tests.e2e.webhook_production import CALM, FAST, LEASE_SECONDS, RENEW_SECONDS, Production
+from tests.e2e.webhook.parts import paused, stopped
+from tests.e2e.webhook.pods import CONFIGURATIONS, LEASE
+from tests.e2e.webhook.production import CALM, FAST, LEASE_SECONDS, RENEW_SECONDS, Production
 
 GROWTH_BYTES = 16 * 1024 * 1024
 TIMEOUT_SECONDS = 5

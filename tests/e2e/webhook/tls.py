@@ -23,9 +23,9 @@ from tests.controlplane.cluster import Cluster
 from tests.controlplane.sandbox import Sandbox
 from tests.controlplane.servers import free_port
 from tests.controlplane.waiting import wait_for
-from tests.e2e.webhook_tls_replica import SEEN_LABEL
+from tests.e2e.webhook.tls_replica import SEEN_LABEL
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SERVICE_ACCOUNT = "llmfit-webhook"
 SECRET = "llmfit-webhook-tls"
 WEBHOOK = "pods.llmfit.ai"
@@ -172,7 +172,7 @@ class Installed:
             "port": self.port,
             "own_port": replica.own_port,
         }
-        command = [sys.executable, "-m", "tests.e2e.webhook_tls_replica", json.dumps(given)]
+        command = [sys.executable, "-m", "tests.e2e.webhook.tls_replica", json.dumps(given)]
         environment = {"KUBECONFIG": str(self.kubeconfig), "PYTHONPATH": str(ROOT)}
         environment["PATH"] = os.environ.get("PATH", os.defpath)
         self.cluster.run(replica.name, command, environment)

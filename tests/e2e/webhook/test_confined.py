@@ -14,8 +14,8 @@ from tests.controlplane.client import Object
 from tests.controlplane.cluster import Cluster
 from tests.controlplane.devices import nvidia
 from tests.controlplane.sandbox import Sandbox
-from tests.e2e.webhook_confined import PROGRAMS, Confined, shipped
-from tests.e2e.webhook_installed import installed
+from tests.e2e.webhook.confined import PROGRAMS, Confined, shipped
+from tests.e2e.webhook.installed import installed
 from tests.webhook.pods import MODEL
 
 POD: Object = {

@@ -11,7 +11,7 @@ from tests.controlplane.cluster import Cluster
 from tests.controlplane.sandbox import Sandbox
 from tests.controlplane.waiting import wait_for
 from tests.e2e.plugin import in_cluster, llmfit
-from tests.e2e.webhook_pods import Kubelets, Replica, remove_everything
+from tests.e2e.webhook.pods import Kubelets, Replica, remove_everything
 from tests.webhook.pods import MODEL
 
 

@@ -14,8 +14,8 @@ from tests.controlplane.devices import nvidia
 from tests.controlplane.sandbox import Sandbox
 from tests.controlplane.waiting import wait_for
 from tests.e2e.plugin import in_cluster, llmfit
-from tests.e2e.webhook_installed import installed
-from tests.e2e.webhook_pods import Replica
+from tests.e2e.webhook.installed import installed
+from tests.e2e.webhook.pods import Replica
 from tests.webhook.pods import MODEL
 
 TEMPLATES = ("resource.k8s.io/v1", "ResourceClaimTemplate")

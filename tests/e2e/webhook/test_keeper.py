@@ -14,7 +14,7 @@ import pytest
 from tests.controlplane.cluster import Cluster
 from tests.controlplane.sandbox import Sandbox
 from tests.controlplane.waiting import eventually, wait_for
-from tests.e2e.webhook_parts import (
+from tests.e2e.webhook.parts import (
     CountingClient,
     connected,
     paused,
@@ -22,7 +22,7 @@ from tests.e2e.webhook_parts import (
     watching,
     webhook_account,
 )
-from tests.e2e.webhook_templates import (
+from tests.e2e.webhook.templates import (
     API_VERSION,
     controller,
     nobody,

@@ -16,8 +16,8 @@ from tests.controlplane.cluster import Cluster
 from tests.controlplane.devices import nvidia
 from tests.controlplane.sandbox import Sandbox
 from tests.controlplane.waiting import wait_for
-from tests.e2e.webhook_admission import Admission
-from tests.e2e.webhook_neighbour import ADDED, Neighbour
+from tests.e2e.webhook.admission import Admission
+from tests.e2e.webhook.neighbour import ADDED, Neighbour
 from tests.webhook.pods import MODEL
 
 RCT = ("resource.k8s.io/v1", "ResourceClaimTemplate")

@@ -16,7 +16,7 @@ from tests.controlplane.devices import llmfit as llmfit_ai
 from tests.controlplane.devices import nvidia
 from tests.controlplane.sandbox import Sandbox
 from tests.controlplane.waiting import wait_for
-from tests.e2e.webhook_admission import Admission
+from tests.e2e.webhook.admission import Admission
 from tests.webhook.pods import MODEL
 
 RCT = ("resource.k8s.io/v1", "ResourceClaimTemplate")

@@ -10,7 +10,7 @@ from tests.controlplane.cluster import Cluster
 from tests.controlplane.devices import nvidia
 from tests.controlplane.sandbox import Sandbox
 from tests.controlplane.waiting import eventually
-from tests.e2e.webhook_parts import connected, running, stopped, watching, webhook_account
+from tests.e2e.webhook.parts import connected, running, stopped, watching, webhook_account
 from webhook.kube import served
 from webhook.kube.client import ApiError, Client
 from webhook.kube.paths import path

@@ -1,0 +1,1 @@
+"""The webhook on a real control plane: what it does, as shipped, and what it survives."""
