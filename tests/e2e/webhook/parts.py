@@ -7,13 +7,14 @@ import os
 import re
 import signal
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 from tests.controlplane.cluster import Cluster
 from tests.controlplane.sandbox import Sandbox
+from tests.controlplane.waiting import wait_for
 from webhook.kube.client import Client
 from webhook.state import ClusterState
 
@@ -110,10 +111,22 @@ def paused(cluster: Cluster, server: str) -> Iterator[None]:
     """A server that answers nothing, though its connections stay."""
     pid = cluster.group.pids[server]
     os.kill(pid, signal.SIGSTOP)
+    # Its threads stop one by one, and until then one may still answer.
+    wait_for(lambda: _states(pid) == {"T"}, what=f"{server} to stop")
     try:
         yield
     finally:
         os.kill(pid, signal.SIGCONT)
+
+
+def _states(pid: int) -> set[str]:
+    """The states of a process's threads; source: proc(5), /proc/PID/stat."""
+    states = set()
+    for each in Path(f"/proc/{pid}/task").glob("*/stat"):
+        # A thread may end just now.
+        with suppress(FileNotFoundError, ProcessLookupError):
+            states.add(each.read_text().rpartition(")")[2].split()[0])
+    return states
 
 
 @contextmanager
