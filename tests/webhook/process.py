@@ -9,18 +9,34 @@ import asyncio
 import os
 import sys
 
-from tests.webhook.hosting import Cluster
+from tests.webhook.hosting import Cluster, Object
 from webhook.assembly import assemble, file_certificates
 from webhook.observed import logs
 from webhook.settings import read_settings
 
 
-class Held(Cluster):
-    """A cluster that takes its time while a file is there, and keeps nothing."""
+_REMEMBERED = 1000
 
-    async def ensure(self, template: dict[str, object], owner: dict[str, object] | None) -> None:
-        while os.path.exists(os.environ.get("LLMFIT_TEST_HOLD", "")):
+
+class Held(Cluster):
+    """A cluster that takes its time while a file is there, and keeps nothing but names."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._names: set[str] = set()
+
+    def has(self, template: Object, owner: Object | None) -> bool:
+        return template["metadata"]["name"] in self._names and not self._is_held
+
+    async def ensure(self, template: Object, owner: Object | None) -> None:
+        while self._is_held:
             await asyncio.sleep(0.01)
+        if len(self._names) < _REMEMBERED:
+            self._names.add(template["metadata"]["name"])
+
+    @property
+    def _is_held(self) -> bool:
+        return os.path.exists(os.environ.get("LLMFIT_TEST_HOLD", ""))
 
 
 async def serve() -> None:
