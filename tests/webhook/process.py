@@ -14,7 +14,6 @@ from webhook.assembly import assemble, file_certificates
 from webhook.observed import logs
 from webhook.settings import read_settings
 
-
 _REMEMBERED = 1000
 
 

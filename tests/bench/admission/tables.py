@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,10 +35,8 @@ class Run:
     load: Load
     cpu_seconds: float
 
-    @property
-    def cpu_each(self) -> float:
-        """CPU seconds of a review."""
-        return self.cpu_seconds / len(self.load.latencies)
+
+Figure = Callable[[Run], float]
 
 
 @dataclass(frozen=True)
@@ -47,20 +45,14 @@ class Runs:
 
     runs: Sequence[Run]
 
-    @property
-    def rate(self) -> float:
-        return median(each.load.rate for each in self.runs)
+    def median(self, figure: Figure) -> float:
+        """The median of a figure of the runs."""
+        return median(figure(run) for run in self.runs)
 
-    @property
-    def cpu_each(self) -> float:
-        return median(each.cpu_each for each in self.runs)
-
-    @property
-    def client_busy(self) -> float:
-        return median(each.load.busy for each in self.runs)
-
-    def percentile(self, percent: int) -> float:
-        return median(each.load.percentile(percent) for each in self.runs)
+    def ratio(self, other: Runs, figure: Figure) -> float:
+        """The median of the ratios to the other's run of the same round."""
+        pairs = zip(self.runs, other.runs, strict=True)
+        return median(figure(mine) / figure(its) for mine, its in pairs)
 
 
 def compared(
@@ -104,7 +96,7 @@ def review_tables(folder: Path, rounds: int) -> None:
         print(
             "\nThe target of ours is in reviews a second against bare aiohttp, and at one "
             "connection in p50 and p99 against Go. CPU each is the server's own for a review; "
-            "client is how busy the client's core was."
+            "client is how busy the client's core was. Ratios are medians of pairs within a round."
         )
         _memory(servers, pki.authority)
 
@@ -113,22 +105,38 @@ def _print(taken: Mapping[str, Runs], connections: int) -> None:
     row("program", "a second", "ratio", "p50", "p99", "CPU each", "client", "target")
     base, go = taken[BARE], taken.get(GO) if connections == 1 else None
     for name, runs in taken.items():
-        p50, p99 = (runs.percentile(percent) for percent in (50, 99))
         row(
             name,
-            f"{runs.rate:.0f}",
-            f"{runs.rate / base.rate:.2f}",
-            f"{p50 * 1000:.2f} ms{_of(p50, go, 50)}",
-            f"{p99 * 1000:.2f} ms{_of(p99, go, 99)}",
-            f"{runs.cpu_each * 1e6:.0f} µs",
-            f"{runs.client_busy * 100:.0f} %",
+            f"{runs.median(_rate):.0f}",
+            f"{runs.ratio(base, _rate):.2f}",
+            _latency(runs, go, 50),
+            _latency(runs, go, 99),
+            f"{runs.median(_cpu) * 1e6:.0f} µs",
+            f"{runs.median(_client) * 100:.0f} %",
             (">= 0.75; <= 1.4" if connections == 1 else ">= 0.75") if name == OURS else "-",
         )
 
 
-def _of(seconds: float, go: Runs | None, percent: int) -> str:
-    """The ratio to Go's, where there is a target for it."""
-    return f" ({seconds / go.percentile(percent):.2f})" if go else ""
+def _latency(runs: Runs, go: Runs | None, percent: int) -> str:
+    """A percentile, and its ratio to Go's where there is a target for it."""
+
+    def figure(run: Run) -> float:
+        return run.load.percentile(percent)
+
+    ratio = f" ({runs.ratio(go, figure):.2f})" if go else ""
+    return f"{runs.median(figure) * 1000:.2f} ms{ratio}"
+
+
+def _rate(run: Run) -> float:
+    return run.load.rate
+
+
+def _cpu(run: Run) -> float:
+    return run.cpu_seconds / len(run.load.latencies)
+
+
+def _client(run: Run) -> float:
+    return run.load.busy
 
 
 def _memory(servers: Mapping[str, Server], authority: Path) -> None:
