@@ -76,13 +76,16 @@ class Decisions:
         self._searching = asyncio.Semaphore(1)
 
     def remembered(self, pod: Mapping[str, Any], namespace: str) -> Decided | None:
-        """What becomes of ``pod`` in ``namespace``, where one like it was decided before."""
-        return self._remembered.get(self._key(essence(pod), namespace))
+        """What becomes of ``pod``, where ``namespace`` is known and one like it was decided."""
+        known = self._surroundings.namespace(namespace)
+        if known is None:
+            return None
+        return self._remembered.get(self._key(essence(pod), namespace, known))
 
     async def over(self, pod: Mapping[str, Any], namespace: str) -> Decided:
         """What becomes of ``pod`` in ``namespace``."""
         pod = essence(pod)
-        key = self._key(pod, namespace)
+        key = self._key(pod, namespace, self._surroundings.namespace(namespace))
         found = self._remembered.get(key)
         if found is None:
             published = self._published
@@ -102,14 +105,13 @@ class Decisions:
             maker=WEBHOOK,
         )
 
-    def _key(self, pod: Mapping[str, Any], namespace: str) -> bytes:
+    def _key(self, pod: Mapping[str, Any], namespace: str, known: Object | None) -> bytes:
         """What the decision depends on, in short; empty where it is not to be remembered."""
         surroundings = self._surroundings
         published = surroundings.published()
         if published != self._published:
             self._published = published
             self._remembered.clear()
-        known = surroundings.namespace(namespace)
         # A form without references, in a third of the time of JSON; it is never read.
         text = marshal.dumps([pod, namespace, surroundings.api_version, known], 2)
         if len(text) > LARGEST_BYTES:

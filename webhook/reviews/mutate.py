@@ -57,8 +57,6 @@ class Mutator:
         pod = request.object
         if pod is None or not request.is_new_pod:
             return _OTHER
-        if self.surroundings.namespace(request.namespace) is None:
-            return None
         decided = self.decisions.remembered(pod, request.namespace)
         if decided is None:
             return None
@@ -129,8 +127,10 @@ def controller(pod: Mapping[str, Any]) -> Object | None:
     owners = metadata.get("ownerReferences") if isinstance(metadata, Mapping) else None
     for owner in owners if isinstance(owners, list) else ():
         if isinstance(owner, Mapping) and owner.get("controller") is True:
-            is_whole = all(isinstance(owner.get(field), str) for field in _REFERENCE)
-            return dict(owner) if is_whole else None
+            for field in _REFERENCE:
+                if not isinstance(owner.get(field), str):
+                    return None
+            return dict(owner)
     return None
 
 

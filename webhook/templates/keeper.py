@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from webhook.kube.backoff import Backoff
 from webhook.kube.client import ApiError, Client, Object, Unavailable
@@ -39,8 +39,7 @@ class Keeper(Protocol):
         """
 
 
-@dataclass(frozen=True)
-class _Wanted:
+class _Wanted(NamedTuple):
     """A template that has to be there, with an owner: the reference of its pod."""
 
     template: Object
