@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median, quantiles
@@ -185,12 +185,17 @@ def _saturated_table(cluster: Cluster, names: Mapping[str, str], rounds: int) ->
                 rates[name].append(load.rate)
     print(f"\n## Pods created a second, {CONNECTIONS} connections, median of {rounds} runs\n")
     row("program", "a second", "to no webhook", "to Go", "target")
-    base, go = median(rates[NOTHING]), rates.get(GO)
     for name, taken in rates.items():
-        rate = median(taken)
-        to_go = f"{rate / median(go):.2f}" if go else "-"
         target = ">= 0.9 of Go" if name == OURS else "-"
-        row(name, f"{rate:.0f}", f"{rate / base:.2f}", to_go, target)
+        to_none, to_go = _ratio(taken, rates[NOTHING]), _ratio(taken, rates.get(GO))
+        row(name, f"{median(taken):.0f}", to_none, to_go, target)
+    print("\nRatios are medians of pairs within a round.")
+
+
+def _ratio(rates: Sequence[float], others: Sequence[float] | None) -> str:
+    if others is None:
+        return "-"
+    return f"{median(mine / its for mine, its in zip(rates, others, strict=True)):.2f}"
 
 
 def _steady_table(cluster: Cluster, names: Mapping[str, str], rounds: int) -> None:
