@@ -12,6 +12,7 @@ from kubectl_llmfit.cluster.names import object_name
 from kubectl_llmfit.core.reasons import Problem
 from kubectl_llmfit.core.rewrite.generated import TEMPLATE_LABEL
 from kubectl_llmfit.core.rewrite.held import PATCH
+from kubectl_llmfit.core.rewrite.survey import mappings_in
 from kubectl_llmfit.core.rewrite.workloads import KINDS
 
 TEMPLATES = "resourceclaimtemplates.resource.k8s.io"
@@ -84,16 +85,10 @@ def naming_it(objects: Iterable[Any], template: str) -> Iterator[str]:
 
 def _named(value: Any) -> Iterator[str]:
     """Every template that something below ``value`` names, pod templates of any depth."""
-    waiting = [value]
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, list):
-            waiting += each
-        elif isinstance(each, dict):
-            waiting += each.values()
-            name = each.get("resourceClaimTemplateName")
-            if isinstance(name, str):
-                yield name
+    for each in mappings_in(value):
+        name = each.get("resourceClaimTemplateName")
+        if isinstance(name, str):
+            yield name
 
 
 def _read(api: Api, namespace: str, name: str) -> Object | None:

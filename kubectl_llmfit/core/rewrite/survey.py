@@ -116,6 +116,16 @@ def survey(
 
 def names_devices(value: Any) -> bool:
     """Whether any limits or requests below ``value`` name an accelerator."""
+    return any(
+        classify(str(name))
+        for each in mappings_in(value)
+        for key in SECTIONS
+        for name in mapping(each.get(key))
+    )
+
+
+def mappings_in(value: Any) -> Iterator[Mapping[str, Any]]:
+    """``value`` and everything below it that is a mapping, however deep."""
     waiting = [value]
     while waiting:
         each = waiting.pop()
@@ -123,9 +133,7 @@ def names_devices(value: Any) -> bool:
             waiting += each
         elif isinstance(each, Mapping):
             waiting += each.values()
-            if any(classify(str(name)) for key in SECTIONS for name in mapping(each.get(key))):
-                return True
-    return False
+            yield each
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
