@@ -19,6 +19,9 @@ def text(value: str, style: Style) -> str:
         shown = yaml.scalar(value)
         if not shown.startswith('"'):
             return shown
+        if "'" not in value and value.isprintable() and ('"' in value or "\\" in value):
+            # As a person would write JSON: nothing in it has to be escaped.
+            return f"'{value}'"
     quoted = json.dumps(value, ensure_ascii=False)
     return _ESCAPED_RE.sub(lambda found: f"\\u{ord(found.group()):04x}", quoted)
 

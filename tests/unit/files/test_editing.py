@@ -131,6 +131,16 @@ CASES: dict[str, tuple[str, str, tuple[Change, ...]]] = {
     "flow-remove-last": ("l: { cpu: 2, gpu: 1 }\n", "l: { cpu: 2 }\n", (("l gpu", ABSENT),)),
     "flow-remove-only": ("l: { gpu: 1 } # c\n", "l: {} # c\n", (("l gpu", ABSENT),)),
     "flow-add": ("l: {a: 1}\n", "l: {a: 1, b: [{c: x}]}\n", (("l b", [{"c": "x"}]),)),
+    "json-as-a-value": (
+        "l: 1\n",
+        'l: 1\nm: \'{"a":"b"}\'\n',
+        (("m", '{"a":"b"}'),),
+    ),
+    "json-with-an-apostrophe": (
+        "l: 1\n",
+        'l: 1\nm: "{\\"a\\":\\"it\'s\\"}"\n',
+        (("m", '{"a":"it\'s"}'),),
+    ),
     "flow-append": ("l: [a]\n", "l: [a, b]\n", (("l 1", "b"),)),
     "flow-comments-stay": (
         "l: {a: 1, # one\n  b: 2, # two\n  c: 3}\n",
