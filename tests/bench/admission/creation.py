@@ -34,6 +34,7 @@ NAMESPACES = {NOTHING: "bench-none", OURS: "bench-ours", GO: "bench-go"}
 CONNECTIONS, SATURATED_SECONDS = 16, 3.0
 RATE, STEADY_SECONDS = 50, 5.0
 _TICKS = os.sysconf("SC_CLK_TCK")
+_START_LIMIT_SECONDS = 30.0
 _MATCH = "has(object.metadata.annotations) && 'llmfit.ai/model' in object.metadata.annotations"
 
 
@@ -61,6 +62,9 @@ def _started(cluster: Cluster, pki: Pki, name: str) -> tuple[float, float, float
     start = time.perf_counter()
     pid = _start_ours(cluster, pki, name)
     while not _is_ready(cluster, name):
+        if time.perf_counter() > start + _START_LIMIT_SECONDS:
+            raise RuntimeError(f"not ready in time:\n{cluster.group.tail(name)}")
+        # Short against what is measured, and no load on the core that it starts on.
         time.sleep(0.005)
     wall = time.perf_counter() - start
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()

@@ -150,7 +150,7 @@ def _server(release: str) -> Object:
             "requests": {"cpu": "4", "memory": "32Gi", "nvidia.com/gpu": "1"},
         },
         "volumeMounts": [
-            {"name": "cache", "mountPath": "/root/.cache/huggingface"},
+            {"name": "cache", "mountPath": "/home/vllm/.cache/huggingface"},
             {"name": "shm", "mountPath": "/dev/shm"},
             _token_mount(),
         ],
